@@ -10,17 +10,17 @@ mod leapfrog;
 
 use crate::args::BenchArgs;
 use crate::failure::Failure;
-use crate::problem::{Data, Plane, Problem, Space};
+use crate::problem::Problem;
 use crate::profile::Profile;
 use crate::{device, layout, print, threads};
 use farfield::bench::{self, Benchmark, OperatorRate};
 use farfield::kernel::{Core, Kernel, Output};
-use farfield::plane::{self, PlaneSet};
+use farfield::plane::{self, Plane, PlaneSet};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::report::Phase;
 use farfield::simd::{Real, SimdLevel};
 use farfield::tuning::MachineProfile;
-use farfield::{Device, Method, Options, Precision};
+use farfield::{Device, Geometry, Method, Precision, Request, Space, SumOf};
 use farfield_io::{columns, units};
 use serde::Serialize;
 
@@ -146,25 +146,26 @@ fn ceiling<T: Precision>(simd: SimdLevel) -> Ceiling {
         precision: T::NAME,
         fma_gflops: 2e-9 * fma,
         direct_pairs_one_thread: one,
-        direct_pairs: direct_rate::<_, T, 3>(&Space::new(kernel, &[Output::Potential]), 30_000, tolerance),
+        direct_pairs: direct_rate::<_, T, 3>(&Request::<Space>::new(kernel), 30_000, tolerance),
+    }
+}
+
+/// A request for these outputs of a kernel.
+fn of<G: Geometry>(kernel: impl Into<G::Kernel>, outputs: &[G::Output]) -> Request<G> {
+    Request {
+        outputs: outputs.to_vec(),
+        ..Request::new(kernel)
     }
 }
 
 /// Pairs per second of a real direct sum on all threads.
-fn direct_rate<P: Problem<D>, T: Precision, const D: usize>(problem: &P, n: usize, tolerance: f64) -> f64 {
-    let points = P::points::<T>(P::SETS[0], 0..n, 1);
-    let strengths = ChargeDistribution::Signed.generate::<T>(n * problem.strength_components(), 1);
-    let settings = Options {
-        method: Method::Direct,
-        tolerance: Some(tolerance),
-        ..Options::default()
-    };
-    let data = Data {
-        sources: &points,
-        targets: None,
-        vectors: 1,
-    };
-    let Ok(mut plan) = problem.sum(&data, &settings).plan() else {
+fn direct_rate<P: Problem<D>, T: Precision, const D: usize>(request: &Request<P>, n: usize, tolerance: f64) -> f64 {
+    let points = P::generate::<T>(P::SETS[0], 0..n, 1);
+    let strengths = ChargeDistribution::Signed.generate::<T>(n * P::strength_components(request.kernel), 1);
+    let request = request.clone().with(|options| {
+        (options.method, options.tolerance) = (Method::Direct, Some(tolerance));
+    });
+    let Ok(mut plan) = SumOf::of(request, P::points(points.as_flattened())).plan() else {
         return 0.0;
     };
     let Ok(mut field) = plan.evaluate(&strengths) else {
@@ -182,8 +183,7 @@ fn direct_rate<P: Problem<D>, T: Precision, const D: usize>(problem: &P, n: usiz
 /// The direct sums of the plane.
 fn plane_rates<T: Precision>() -> Vec<PlaneRate> {
     let tolerance = if T::EPSILON > 1e-10 { 1e-5 } else { 1e-6 };
-    let rate =
-        |kernel, outputs: &[plane::Output]| direct_rate::<_, T, 2>(&Plane::new(kernel, outputs), 12_000, tolerance);
+    let rate = |kernel, outputs: &[plane::Output]| direct_rate::<Plane, T, 2>(&of(kernel, outputs), 12_000, tolerance);
     let both = [plane::Output::Potential, plane::Output::Derivative];
     let of = |kernel: plane::Kernel| PlaneRate {
         kernel: kernel.name(),
@@ -206,24 +206,24 @@ fn operators<T: Real>(simd: SimdLevel) -> Vec<Operator> {
 
 /// A method on a point set.
 #[derive(Clone)]
-struct BenchSum<P, S> {
+struct BenchSum<P: Problem<D>, const D: usize> {
     name: &'static str,
     single: bool,
-    problem: P,
-    set: S,
+    request: Request<P>,
+    set: P::Set,
     tolerance: f64,
     method: Method,
     /// A fraction of the points, for slow methods.
     share: f64,
 }
 
-impl<P, S> BenchSum<P, S> {
+impl<P: Problem<D>, const D: usize> BenchSum<P, D> {
     /// An FMM in double precision.
-    fn fmm(name: &'static str, problem: P, set: S, tolerance: f64) -> Self {
+    fn fmm(name: &'static str, request: Request<P>, set: P::Set, tolerance: f64) -> Self {
         Self {
             name,
             single: false,
-            problem,
+            request,
             set,
             tolerance,
             method: Method::Fmm,
@@ -238,12 +238,12 @@ fn methods(quick: bool, direct_pairs: f64, profile: &MachineProfile) -> Result<V
     Ok(results)
 }
 
-fn in_space() -> Vec<BenchSum<Space, PointSet>> {
+fn in_space() -> Vec<BenchSum<Space, 3>> {
     use Output::{Gradient, Potential, Velocity};
     let (cube, sphere, plummer) = (PointSet::Cube, PointSet::Sphere, PointSet::Plummer);
-    let potential = || Space::new(Kernel::Coulomb, &[Potential]);
-    let gradient = Space::new(Kernel::Coulomb, &[Potential, Gradient]);
-    let velocity = Space::new(Kernel::BiotSavart { core: Core::Singular }, &[Velocity]);
+    let potential = || of(Kernel::Coulomb, &[Potential]);
+    let gradient = of(Kernel::Coulomb, &[Potential, Gradient]);
+    let velocity = of(Kernel::BiotSavart { core: Core::Singular }, &[Velocity]);
     vec![
         BenchSum {
             method: Method::Direct,
@@ -268,10 +268,10 @@ fn in_space() -> Vec<BenchSum<Space, PointSet>> {
     ]
 }
 
-fn in_plane() -> Vec<BenchSum<Plane, PlaneSet>> {
+fn in_plane() -> Vec<BenchSum<Plane, 2>> {
     use plane::Kernel::{Harmonic, Log};
     let (square, normal, layer) = (PlaneSet::Square, PlaneSet::Normal, PlaneSet::Layer);
-    let potential = |kernel| Plane::new(kernel, &[plane::Output::Potential]);
+    let potential = |kernel| of(kernel, &[plane::Output::Potential]);
     vec![
         BenchSum {
             method: Method::Direct,
@@ -287,7 +287,7 @@ fn in_plane() -> Vec<BenchSum<Plane, PlaneSet>> {
 }
 
 fn measured<P: Problem<D>, const D: usize>(
-    cases: &[BenchSum<P, P::Set>],
+    cases: &[BenchSum<P, D>],
     quick: bool,
     direct_pairs: f64,
     profile: &MachineProfile,
@@ -317,27 +317,21 @@ fn measured<P: Problem<D>, const D: usize>(
 
 /// The best of several sums from raw points to results.
 fn time_case<P: Problem<D>, T: Precision, const D: usize>(
-    case: &BenchSum<P, P::Set>,
+    case: &BenchSum<P, D>,
     n: usize,
     repeats: usize,
     profile: &MachineProfile,
 ) -> Result<f64, Failure> {
-    let points = P::points::<T>(case.set, 0..n, 1);
-    let strengths = ChargeDistribution::Signed.generate::<T>(n * case.problem.strength_components(), 1);
-    let data = Data {
-        sources: &points,
-        targets: None,
-        vectors: 1,
-    };
-    let settings = Options {
-        method: case.method,
-        tolerance: Some(case.tolerance),
-        profile: Some(profile.clone()),
-        ..Options::default()
-    };
+    let points = P::generate::<T>(case.set, 0..n, 1);
+    let strengths = ChargeDistribution::Signed.generate::<T>(n * P::strength_components(case.request.kernel), 1);
+    let request = case.request.clone().with(|options| {
+        (options.method, options.tolerance) = (case.method, Some(case.tolerance));
+        options.profile = Some(profile.clone());
+    });
+    let sum = SumOf::of(request, P::points(points.as_flattened()));
     let mut best = f64::MAX;
     for _ in 0..repeats {
-        let mut plan = case.problem.sum(&data, &settings).plan()?;
+        let mut plan = sum.plan()?;
         plan.evaluate(&strengths)?;
         best = best.min(plan.seconds().total);
     }

@@ -12,7 +12,6 @@ mod program {
     pub mod model;
     pub mod of_one;
     pub mod output;
-    pub mod over_ranks;
     pub mod record;
     pub mod simulate;
 }

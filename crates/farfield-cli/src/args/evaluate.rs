@@ -147,6 +147,11 @@ pub enum KernelName {
 }
 
 impl KernelName {
+    /// Whether the points are those of a plane.
+    pub fn is_plane(self) -> bool {
+        matches!(self, KernelName::Harmonic2d | KernelName::Log2d)
+    }
+
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {

@@ -4,10 +4,10 @@ use super::settings::{Charges, EvaluateSettings, Sources};
 use crate::device;
 use crate::failure::Failure;
 use crate::print;
-use crate::problem::{Counts, Data, Named, Problem, check_precision};
+use crate::problem::{Problem, check_precision};
 use farfield::plan::MOST_POINTS;
 use farfield::simd::Real;
-use farfield::{Device, Error, Precision, machine};
+use farfield::{Device, Error, Precision, SumOf, machine};
 use farfield_io::{Array, Part, read_points_part, read_strengths_part, read_targets_part};
 use std::path::Path;
 
@@ -28,11 +28,11 @@ pub struct Input<T, const D: usize> {
 
 impl<T: Precision, const D: usize> Input<T, D> {
     /// Makes or reads everything the settings names.
-    pub fn load<P: Problem<D>>(problem: &P, settings: &EvaluateSettings<P::Set>) -> Result<Self, Failure> {
+    pub fn load<P: Problem<D>>(settings: &EvaluateSettings<P, D>) -> Result<Self, Failure> {
         if let Sources::Made { n, .. } = &settings.sources {
-            check_fits::<P, T, D>(problem, settings, *n)?;
+            check_fits::<P, T, D>(settings, *n)?;
         }
-        let mut input = Self::load_part(problem, settings, Part::ALL)?;
+        let mut input = Self::load_part(settings, Part::ALL)?;
         if input.are_targets_the_sources() {
             input.merge_targets();
         }
@@ -40,11 +40,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
     }
 
     /// Makes or reads a part of everything the settings names: what belongs to other parts takes no memory.
-    pub fn load_part<P: Problem<D>>(
-        problem: &P,
-        settings: &EvaluateSettings<P::Set>,
-        part: Part,
-    ) -> Result<Self, Failure> {
+    pub fn load_part<P: Problem<D>>(settings: &EvaluateSettings<P, D>, part: Part) -> Result<Self, Failure> {
         let mut notes = Vec::new();
         // The first of several parts speaks.
         let reading = |path: &Path| {
@@ -53,7 +49,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
             }
         };
         let (sources, n, in_file) = match &settings.sources {
-            Sources::Made { set, n } => (P::points(*set, part.rows(*n), settings.seed), *n, None),
+            Sources::Made { set, n } => (P::generate(*set, part.rows(*n), settings.seed), *n, None),
             Sources::File(path) => {
                 reading(path);
                 let (file, n) = read_points_part::<D>(path, part)?;
@@ -68,7 +64,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
         // Dipoles come in a file of their own, beside one charge per source.
         let components = match settings.dipoles {
             Some(_) => 1,
-            None => problem.strength_components(),
+            None => P::strength_components(settings.request.kernel),
         };
         let moments = match &settings.dipoles {
             Some(path) => {
@@ -96,10 +92,22 @@ impl<T: Precision, const D: usize> Input<T, D> {
                 reading(path);
                 let (array, rows) = read_strengths_part(path, part)?;
                 check_rows(settings, "charges", path, rows, n)?;
-                arranged(problem, components, asked, path, (&array, own.start))?
+                arranged(
+                    P::kernel_name(settings.request.kernel),
+                    components,
+                    asked,
+                    path,
+                    (&array, own.start),
+                )?
             }
             Charges::WithSources => match (&settings.sources, in_file) {
-                (Sources::File(path), Some(array)) => arranged(problem, components, asked, path, (&array, own.start))?,
+                (Sources::File(path), Some(array)) => arranged(
+                    P::kernel_name(settings.request.kernel),
+                    components,
+                    asked,
+                    path,
+                    (&array, own.start),
+                )?,
                 _ if moments.is_some() => {
                     let vectors = asked.unwrap_or(1);
                     (vec![T::ZERO; sources.len() * vectors], vectors)
@@ -114,7 +122,13 @@ impl<T: Precision, const D: usize> Input<T, D> {
         };
         let strengths = match (&settings.dipoles, moments) {
             (Some(path), Some(array)) => {
-                let (moments, _) = arranged::<P, T, D>(problem, 3, Some(vectors), path, (&array, own.start))?;
+                let (moments, _) = arranged::<T>(
+                    P::kernel_name(settings.request.kernel),
+                    3,
+                    Some(vectors),
+                    path,
+                    (&array, own.start),
+                )?;
                 let moments = moments.as_chunks::<3>().0.iter();
                 strengths
                     .iter()
@@ -153,22 +167,9 @@ impl<T: Precision, const D: usize> Input<T, D> {
             .push("the targets are the sources: no point acts on itself".to_owned());
     }
 
-    /// The arrays, for the library.
-    pub fn data(&self) -> Data<'_, T, D> {
-        Data {
-            sources: &self.sources,
-            targets: self.targets.as_deref(),
-            vectors: self.vectors,
-        }
-    }
-
-    /// How many there are.
-    pub fn counts(&self) -> Counts {
-        Counts {
-            sources: self.sources.len(),
-            targets: self.targets.as_ref().map(Vec::len),
-            vectors: self.vectors,
-        }
+    /// The sum over these points.
+    pub fn sum<P: Problem<D>>(&self, settings: &EvaluateSettings<P, D>) -> SumOf<'_, T, P> {
+        settings.sum(&self.sources, self.targets.as_deref(), self.vectors)
     }
 
     /// How many targets there are.
@@ -177,9 +178,9 @@ impl<T: Precision, const D: usize> Input<T, D> {
     }
 
     /// What is wrong with the sum, with the file that the offending array came from.
-    pub fn failure<S: Named>(&self, settings: &EvaluateSettings<S>, error: Error) -> Failure {
+    pub fn failure<P: Problem<D>>(&self, settings: &EvaluateSettings<P, D>, error: Error) -> Failure {
         if error.is_of_the_device() {
-            return device::failure(settings.options.device, &error);
+            return device::failure(settings.request.options.device, &error);
         }
         let array = match &error {
             Error::NotFinite { array, .. } | Error::TooClose { array, .. } | Error::TooMany { array, .. } => *array,
@@ -219,8 +220,8 @@ fn rounded<T: Real, const D: usize>(
 }
 
 /// There must be a row of strengths for each source.
-fn check_rows<S: Named>(
-    settings: &EvaluateSettings<S>,
+fn check_rows<P: Problem<D>, const D: usize>(
+    settings: &EvaluateSettings<P, D>,
     what: &str,
     path: &Path,
     rows: usize,
@@ -237,8 +238,8 @@ fn check_rows<S: Named>(
 
 /// From a row for each source, with the components of vector after vector, to the library's order. `first` is the number of the first row
 /// in the file.
-fn arranged<P: Problem<D>, T: Real, const D: usize>(
-    problem: &P,
+fn arranged<T: Real>(
+    kernel: &str,
     components: usize,
     vectors: Option<usize>,
     path: &Path,
@@ -255,7 +256,7 @@ fn arranged<P: Problem<D>, T: Real, const D: usize>(
         return Err(Failure::Data(format!(
             "{name}: {} columns of charges, but {} takes {what} for each source{}",
             array.columns,
-            problem.facts().kernel,
+            kernel,
             if vectors == 1 {
                 String::new()
             } else {
@@ -284,32 +285,15 @@ fn arranged<P: Problem<D>, T: Real, const D: usize>(
     Ok((strengths, vectors))
 }
 
-/// The bytes a sum over so many points takes.
-pub fn forecast<P: Problem<D>, T: Precision, const D: usize>(
-    problem: &P,
-    settings: &EvaluateSettings<P::Set>,
-    counts: Counts,
-) -> u64 {
-    let nothing = Data::<T, D>::nothing(counts.vectors);
-    problem
-        .sum(&nothing, &settings.options)
-        .memory_forecast(counts.sources, counts.targets)
-}
-
 /// Refuses numbers of points that cannot fit, before the first one is made.
 fn check_fits<P: Problem<D>, T: Precision, const D: usize>(
-    problem: &P,
-    settings: &EvaluateSettings<P::Set>,
+    settings: &EvaluateSettings<P, D>,
     n: usize,
 ) -> Result<(), Failure> {
     let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
-    let counts = Counts {
-        sources: n,
-        targets: None,
-        vectors: settings.vectors.unwrap_or(1),
-    };
-    let needed = forecast::<P, T, D>(problem, settings, counts);
-    if let Device::Cuda(number) = settings.options.device {
+    let sum = settings.sum::<T>(&[], None, settings.vectors.unwrap_or(1));
+    let needed = sum.memory_forecast(n, None);
+    if let Device::Cuda(number) = settings.request.options.device {
         let device = farfield::open(number)?;
         // The plan refuses what does not fit in the end; made points would only have taken their time.
         let free = device.free_memory()?;

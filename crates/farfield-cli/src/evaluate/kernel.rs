@@ -1,43 +1,25 @@
-//! The kernel that the options describe. Options that do not go with it are refused.
+//! The request that the options describe. Options that do not go with the kernel are refused.
 
 use crate::args::{EvaluateArgs, KernelName};
 use crate::failure::Failure;
-use crate::problem::{Named, Plane, Space, named};
-use farfield::{kernel, plane};
+use farfield::names::{FromWords, UnknownName, Words};
+use farfield::plane::Plane;
+use farfield::{Request, Space};
 
-/// A kernel in space or in the plane.
-pub enum AnyKernel {
-    Space(Space),
-    Plane(Plane),
+/// A request in space or in the plane.
+pub enum AnyRequest {
+    Space(Request<Space>),
+    Plane(Request<Plane>),
 }
 
-impl AnyKernel {
-    /// Puts the kernel's options together.
+impl AnyRequest {
+    /// The kernel and outputs of the command line, with default options.
     pub fn new(args: &EvaluateArgs) -> Result<Self, Failure> {
         check_options(args)?;
-        let space = |kernel, size| space(args, kernel, size).map(AnyKernel::Space);
-        match args.kernel {
-            KernelName::Coulomb if args.dipoles.is_some() => space(kernel::Kernel::CoulombDipoles, None),
-            KernelName::Coulomb => space(kernel::Kernel::Coulomb, None),
-            KernelName::Gravity => {
-                let constant = args.gravitational_constant.unwrap_or(1.0);
-                // Without softening it is Newton's law, and the singular kernel is cheaper.
-                let softening = args.softening.filter(|size| *size > 0.0);
-                let all = kernel::Softening::ALL;
-                let name = args.softening_kernel.as_deref();
-                let kind = all.into_iter().find(|softening| Some(softening.name()) == name);
-                let kernel = kernel::Kernel::Gravity {
-                    constant,
-                    softening: kind.unwrap_or_default(),
-                };
-                space(kernel, softening)
-            }
-            KernelName::BiotSavart => {
-                let core = core_of(args, kernel::Core::Singular, &kernel::Core::ALL)?;
-                space(kernel::Kernel::BiotSavart { core }, args.core_size)
-            }
-            KernelName::Harmonic2d => plane(args, plane::Kernel::Harmonic).map(AnyKernel::Plane),
-            KernelName::Log2d => plane(args, plane::Kernel::Log).map(AnyKernel::Plane),
+        if args.kernel.is_plane() {
+            request(args).map(AnyRequest::Plane)
+        } else {
+            request(args).map(AnyRequest::Space)
         }
     }
 }
@@ -71,50 +53,48 @@ fn check_options(args: &EvaluateArgs) -> Result<(), Failure> {
             )));
         }
     }
+    if args.core_size.is_some() && args.core.as_deref().is_none_or(|core| core == "singular") {
+        return Err(Failure::Usage("--core-size: the singular core has no size".to_owned()));
+    }
     Ok(())
 }
 
-fn space(args: &EvaluateArgs, kernel: kernel::Kernel, size: Option<f64>) -> Result<Space, Failure> {
-    Ok(Space {
-        kernel,
-        size,
-        outputs: outputs_of(args, kernel.outputs())?,
-    })
-}
-
-fn plane(args: &EvaluateArgs, kernel: plane::Kernel) -> Result<Plane, Failure> {
-    Ok(Plane {
-        kernel,
-        core: core_of(args, plane::Core::Singular, &plane::Core::ALL)?,
-        size: args.core_size,
-        outputs: outputs_of(args, &plane::Output::ALL)?,
-        complex: args.complex,
-    })
-}
-
-/// The core asked for; a singular one has no size.
-fn core_of<C: Named>(args: &EvaluateArgs, singular: C, all: &[C]) -> Result<C, Failure> {
-    let core = match &args.core {
-        Some(name) => named("--core", name, args.kernel.name(), all)?,
-        None => singular,
+fn request<G: FromWords>(args: &EvaluateArgs) -> Result<Request<G>, Failure> {
+    let kernel = match args.dipoles {
+        Some(_) => "coulomb-dipoles",
+        None => args.kernel.name(),
     };
-    if core == singular && args.core_size.is_some() {
-        return Err(Failure::Usage("--core-size: the singular core has no size".to_owned()));
+    let words = Words {
+        kernel,
+        core: args.core.as_deref().or(args.softening_kernel.as_deref()),
+        constant: args.gravitational_constant.unwrap_or(1.0),
+        complex: args.complex,
+        outputs: &args.outputs,
+    };
+    let wrong = |UnknownName { what, name, known }| {
+        Failure::Usage(format!(
+            "--{}: `{name}` does not go with --kernel {}; there are: {}",
+            what.replace('_', "-"),
+            args.kernel.name(),
+            known.join(", ")
+        ))
+    };
+    let mut request = G::request(&words).map_err(wrong)?;
+    let has = G::outputs(request.kernel);
+    // In the plane the library tells why a regularised field lacks an output.
+    let missing = request.outputs.iter().find(|output| !has.contains(output));
+    if let Some(output) = missing.filter(|_| !args.kernel.is_plane()) {
+        let known = has.iter().map(|output| G::output_name(*output)).collect();
+        let (what, name) = ("outputs", G::output_name(*output).to_owned());
+        return Err(wrong(UnknownName { what, name, known }));
     }
-    Ok(core)
-}
-
-/// The outputs asked for, each once, or the first of those there are.
-fn outputs_of<O: Named>(args: &EvaluateArgs, all: &[O]) -> Result<Vec<O>, Failure> {
+    // Each output once.
     let mut outputs = Vec::new();
-    for name in &args.outputs {
-        let output = named("--outputs", name, args.kernel.name(), all)?;
+    for output in request.outputs {
         if !outputs.contains(&output) {
             outputs.push(output);
         }
     }
-    if outputs.is_empty() {
-        outputs.extend(all.first());
-    }
-    Ok(outputs)
+    request.outputs = outputs;
+    Ok(request)
 }

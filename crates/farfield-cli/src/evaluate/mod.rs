@@ -1,7 +1,7 @@
-//! `farfield evaluate`: one sum, timed, and its error measured.
+//! `farfield evaluate`: one sum, timed, with its error measured.
 //!
-//! settings -> checked -> device -> points and charges -> plan and evaluate (the fastest of several) -> error -> results
-//! to a file -> report.
+//! request -> settings -> device -> points and charges -> plan and evaluate (the fastest of several) -> error -> results to a
+//! file -> report.
 
 pub mod input;
 pub mod kernel;
@@ -16,64 +16,59 @@ use crate::problem::Problem;
 use crate::profile::Profile;
 use crate::{device, print, threads};
 use farfield::check::Check;
-use farfield::plan::Parameters;
 use farfield::report::{Processor, Report, Seconds};
 use farfield::verify::OutputError;
-use farfield::{Error, Field, Geometry, Method, PlanOf, Precision, machine};
+use farfield::{Error, Field, Geometry, PlanOf, Precision, Request, machine};
 use farfield_io::units;
 use input::Input;
-use kernel::AnyKernel;
+use kernel::AnyRequest;
 use settings::EvaluateSettings;
 
 /// Runs the command.
 pub fn run(args: EvaluateArgs) -> Result<String, Failure> {
     let profile = Profile::load(args.profile.as_deref())?;
-    match AnyKernel::new(&args)? {
-        AnyKernel::Space(problem) => start(&problem, args, profile),
-        AnyKernel::Plane(problem) => start(&problem, args, profile),
+    match AnyRequest::new(&args)? {
+        AnyRequest::Space(request) => start(request, args, profile),
+        AnyRequest::Plane(request) => start(request, args, profile),
     }
 }
 
-fn start<P: Problem<D>, const D: usize>(problem: &P, args: EvaluateArgs, profile: Profile) -> Result<String, Failure> {
+fn start<P: Problem<D>, const D: usize>(
+    request: Request<P>,
+    args: EvaluateArgs,
+    profile: Profile,
+) -> Result<String, Failure> {
     let threads = args.threads;
-    let settings = EvaluateSettings::new(args, profile, P::SETS)?;
+    let settings = EvaluateSettings::new(args, profile, request)?;
     threads::start(threads)?;
     match settings.precision {
-        PrecisionName::F32 => evaluate::<P, f32, D>(problem, settings),
-        PrecisionName::F64 => evaluate::<P, f64, D>(problem, settings),
+        PrecisionName::F32 => evaluate::<P, f32, D>(&settings),
+        PrecisionName::F64 => evaluate::<P, f64, D>(&settings),
     }
 }
 
-/// What came out of the fastest evaluation.
+/// The fastest evaluation.
 struct Outcome {
     report: Report,
-    parameters: Parameters,
-    tolerance: Option<f64>,
     processor: Processor,
-    notes: Vec<String>,
-    seconds: Seconds,
     /// The fastest evaluation with a plan already made.
     reused: Option<Seconds>,
     memory: Option<u64>,
     samples: usize,
     errors: Vec<OutputError>,
-    /// What the evaluation found out about its own error.
+    /// The error that the evaluation measured itself.
     check: Option<Check>,
 }
 
-fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
-    problem: &P,
-    settings: EvaluateSettings<P::Set>,
-) -> Result<String, Failure> {
-    settings.check_options::<P, T, D>(problem)?;
-    // A missing device is known before any point is made or read.
-    device::check(settings.options.device)?;
-    let input = Input::<T, D>::load(problem, &settings)?;
-    let settings = &settings;
-    let (mut outcome, field) = fastest(problem, settings, &input)?;
+fn evaluate<P: Problem<D>, T: Precision, const D: usize>(settings: &EvaluateSettings<P, D>) -> Result<String, Failure> {
+    settings.check_options::<T>()?;
+    // A missing device is reported before any point is generated or read.
+    device::check(settings.request.options.device)?;
+    let input = Input::<T, D>::load(settings)?;
+    let (mut outcome, field) = fastest(settings, &input)?;
     if settings.verify > 0 {
         outcome.samples = settings.verify.min(field.targets());
-        let sum = problem.sum(&input.data(), &settings.options);
+        let sum = input.sum(settings);
         let verified = sum.verify(&input.strengths, &field, outcome.samples, settings.seed);
         outcome.errors = verified.map_err(|error| input.failure(settings, error))?;
     }
@@ -82,9 +77,9 @@ fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
         write::results(path, &field)?;
     }
     let text = if settings.json {
-        record::json(problem, settings, &input, &outcome)?
+        record::json(settings, &input, &outcome)?
     } else {
-        crate::layout::fit(summary::text(problem, settings, &input, &outcome))
+        crate::layout::fit(summary::text(settings, &input, &outcome))
     };
     if outcome.is_exceeded() {
         return Err(Failure::Exceeded(text));
@@ -94,27 +89,26 @@ fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
 
 /// Plans and evaluates as often as asked, each time from raw points, and keeps the fastest.
 fn fastest<P: Problem<D>, T: Precision, const D: usize>(
-    problem: &P,
-    settings: &EvaluateSettings<P::Set>,
+    settings: &EvaluateSettings<P, D>,
     input: &Input<T, D>,
-) -> Result<(Outcome, Field<T, P::Geometry>), Failure> {
+) -> Result<(Outcome, Field<T, P>), Failure> {
     let mut best: Option<Outcome> = None;
     let mut field = None;
+    let failed = |error| input.failure(settings, error);
     for run in 1..=settings.repeat {
-        // What the last run left must not count as this one's memory.
+        // The memory of the last run must not count as memory of this one.
         drop(field.take());
-        let failed = |error| input.failure(settings, error);
-        let mut plan = problem.sum(&input.data(), &settings.options).plan().map_err(failed)?;
+        let mut plan = input.sum(settings).plan().map_err(failed)?;
         let mut result = plan.evaluate(&input.strengths).map_err(failed)?;
-        let seconds = *plan.seconds();
+        let total = plan.seconds().total;
         if settings.repeat > 1 {
             print::progress(&format!(
                 "evaluation {run} of {}: {}",
                 settings.repeat,
-                units::seconds(seconds.total)
+                units::seconds(total)
             ));
         }
-        if best.as_ref().is_none_or(|best| seconds.total < best.seconds.total) {
+        if best.as_ref().is_none_or(|best| total < best.report.seconds.total) {
             best = Some(Outcome::new(&plan));
         }
         if run == settings.repeat {
@@ -126,7 +120,7 @@ fn fastest<P: Problem<D>, T: Precision, const D: usize>(
     match (best, field) {
         (Some(mut best), Some(field)) => {
             best.memory = machine::peak_memory();
-            best.add_notes(problem, settings, input);
+            best.add_notes(settings, input);
             Ok((best, field))
         }
         _ => Err(Failure::Usage("--repeat: at least 1 is needed".to_owned())),
@@ -156,11 +150,7 @@ impl Outcome {
     fn new<T: Precision, G: Geometry>(plan: &PlanOf<T, G>) -> Self {
         Self {
             report: plan.report(),
-            parameters: *plan.parameters(),
-            tolerance: plan.tolerance(),
             processor: plan.processor(),
-            notes: plan.notes(),
-            seconds: *plan.seconds(),
             reused: None,
             memory: None,
             samples: 0,
@@ -171,29 +161,25 @@ impl Outcome {
 
     /// Whether a measured error exceeds the tolerance.
     fn is_exceeded(&self) -> bool {
-        let exceeds = |error: &OutputError| self.tolerance.is_some_and(|tolerance| error.relative_l2 > tolerance);
+        let tolerance = self.report.tolerance;
+        let exceeds = |error: &OutputError| tolerance.is_some_and(|tolerance| error.relative_l2 > tolerance);
         self.errors.iter().any(exceeds) || self.check.as_ref().is_some_and(|check| !check.warnings.is_empty())
     }
 
-    fn add_notes<P: Problem<D>, T, const D: usize>(
-        &mut self,
-        problem: &P,
-        settings: &EvaluateSettings<P::Set>,
-        input: &Input<T, D>,
-    ) {
-        self.notes.extend(input.notes.iter().cloned());
-        let method = self.parameters.method;
-        if settings.options.theta.is_some() && !problem.uses_theta(method) {
-            self.notes.push(format!("theta has no effect on {method} here"));
+    fn add_notes<P: Problem<D>, T, const D: usize>(&mut self, settings: &EvaluateSettings<P, D>, input: &Input<T, D>) {
+        let notes = &mut self.report.notes;
+        notes.extend(input.notes.iter().cloned());
+        let (method, options) = (self.report.method, &settings.request.options);
+        if options.theta.is_some() && !P::uses_theta(method) {
+            notes.push(format!("theta has no effect on {method} here"));
         }
-        if method == Method::Direct {
-            let options = &settings.options;
+        if method == "direct" {
             let given = [
                 ("--order", options.order.is_some()),
                 ("--leaf-capacity", options.leaf_capacity.is_some()),
             ];
             for (option, _) in given.iter().filter(|(_, given)| *given) {
-                self.notes.push(format!(
+                notes.push(format!(
                     "{option} was dropped: the direct sum has no expansions and no boxes"
                 ));
             }

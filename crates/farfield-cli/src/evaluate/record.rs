@@ -1,10 +1,10 @@
 //! The report as one JSON object. Its keys are a contract: add, do not rename.
 
-use super::input::{Input, forecast};
+use super::input::Input;
 use super::settings::{Charges, EvaluateSettings, Sources};
 use super::{Outcome, rate};
 use crate::failure::Failure;
-use crate::problem::{Facts, Named, Problem};
+use crate::problem::{Facts, Problem};
 use farfield::Precision;
 use farfield::check::{Check, Measured};
 use farfield::report::{Phase, Report, Seconds, by_phase};
@@ -96,8 +96,7 @@ struct Rates {
 
 /// The report.
 pub fn json<P: Problem<D>, T: Precision, const D: usize>(
-    problem: &P,
-    settings: &EvaluateSettings<P::Set>,
+    settings: &EvaluateSettings<P, D>,
     input: &Input<T, D>,
     outcome: &Outcome,
 ) -> Result<String, Failure> {
@@ -109,10 +108,9 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
         softening,
         gravitational_constant,
         complex,
-    } = problem.facts();
-    let parameters = &outcome.parameters;
+    } = P::facts(&settings.request, settings.size);
     let (n_sources, n_targets) = (input.sources.len(), input.target_count());
-    let (counts, seconds) = (parameters.interactions, &outcome.seconds);
+    let (counts, seconds) = (outcome.report.interactions, &outcome.report.seconds);
     let (mut error, mut maximum_error) = (Map::new(), Map::new());
     for measured in &outcome.errors {
         error.insert(measured.output.to_owned(), measured.relative_l2.into());
@@ -129,7 +127,7 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
         softening,
         gravitational_constant,
         complex,
-        outputs: problem.outputs().iter().map(|output| output.name()).collect(),
+        outputs: settings.output_names(),
         points: settings.source_name(),
         seed: settings.seed,
         charges: match (&settings.charges, &settings.sources) {
@@ -143,10 +141,7 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
         threads: rayon::current_num_threads(),
         profile: settings.profile.clone(),
         repeat: settings.repeat,
-        report: Report {
-            notes: outcome.notes.clone(),
-            ..outcome.report.clone()
-        },
+        report: outcome.report.clone(),
         seconds_reused: outcome.reused,
         rates: Rates {
             p2p_pairs_per_second: rate(counts.p2p as f64, seconds.of(Phase::P2p)),
@@ -155,7 +150,9 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
             targets_per_second: rate(n_targets as f64, seconds.total),
         },
         memory_bytes: outcome.memory,
-        memory_forecast_bytes: forecast::<P, T, D>(problem, settings, input.counts()),
+        memory_forecast_bytes: input
+            .sum(settings)
+            .memory_forecast(n_sources, input.targets.as_ref().map(Vec::len)),
         error,
         maximum_error,
         check: outcome.check.as_ref().map(CheckRecord::new),

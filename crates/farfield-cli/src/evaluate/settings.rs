@@ -2,10 +2,12 @@
 
 use crate::args::{EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
-use crate::problem::{Data, Named, Problem, named};
+use crate::problem::{Named, Problem, check_precision, named};
 use crate::profile::Profile;
+use farfield::kernel::Sizes;
 use farfield::points::ChargeDistribution;
-use farfield::{Options, Precision};
+use farfield::simd::Real;
+use farfield::{Options, Precision, Request, SumOf};
 use std::path::{Path, PathBuf};
 
 /// Where the sources come from.
@@ -38,8 +40,12 @@ pub enum Charges {
 /// Points and strengths to sum over, from sets of kind `S` or from files, and how to do it. Options that contradict
 /// each other do not get this far.
 #[derive(Debug)]
-pub struct EvaluateSettings<S> {
-    pub sources: Sources<S>,
+pub struct EvaluateSettings<P: Problem<D>, const D: usize> {
+    /// The sum without its points.
+    pub request: Request<P>,
+    /// The core size or softening length.
+    pub size: Option<f64>,
+    pub sources: Sources<P::Set>,
     pub charges: Charges,
     /// The file of dipole moments.
     pub dipoles: Option<PathBuf>,
@@ -49,7 +55,6 @@ pub struct EvaluateSettings<S> {
     pub vectors: Option<usize>,
     pub seed: u64,
     pub precision: PrecisionName,
-    pub options: Options,
     /// The file of the machine profile, or that it is built in.
     pub profile: String,
     pub verify: usize,
@@ -58,16 +63,16 @@ pub struct EvaluateSettings<S> {
     pub json: bool,
 }
 
-impl<S: Named> EvaluateSettings<S> {
-    /// Puts the options together; `sets` are the point sets there are.
-    pub fn new(args: EvaluateArgs, profile: Profile, sets: &[S]) -> Result<Self, Failure> {
+impl<P: Problem<D>, const D: usize> EvaluateSettings<P, D> {
+    /// Combines the request with the other options.
+    pub fn new(args: EvaluateArgs, profile: Profile, request: Request<P>) -> Result<Self, Failure> {
         let sources = match args.sources {
             Some(file) => Sources::File(file),
             None => {
-                let usual = sets.first().map_or("", |set| set.name());
+                let usual = P::SETS.first().map_or("", |set| set.name());
                 let name = args.points.as_deref().unwrap_or(usual);
                 Sources::Made {
-                    set: named("--points", name, args.kernel.name(), sets)?,
+                    set: named("--points", name, args.kernel.name(), P::SETS)?,
                     n: args.n.unwrap_or(100_000),
                 }
             }
@@ -102,19 +107,23 @@ impl<S: Named> EvaluateSettings<S> {
             seed: args.seed,
             precision: args.precision,
             profile: profile.origin(),
-            options: Options {
-                tolerance: args.tolerance,
-                method: args.method,
-                device: args.device,
-                order: args.order,
-                theta: args.theta,
-                leaf_capacity: args.leaf_capacity,
-                simd: args.simd,
-                check: !args.no_check,
-                profile: Some(profile.costs),
-                memory_limit: None,
-                allow_unbounded_gradient: args.allow_unbounded_gradient,
-            },
+            // Without softening it is Newton's law, and the singular kernel is cheaper.
+            size: args.core_size.or(args.softening.filter(|size| *size > 0.0)),
+            request: request.with(|options| {
+                *options = Options {
+                    tolerance: args.tolerance,
+                    method: args.method,
+                    device: args.device,
+                    order: args.order,
+                    theta: args.theta,
+                    leaf_capacity: args.leaf_capacity,
+                    simd: args.simd,
+                    check: !args.no_check,
+                    profile: Some(profile.costs),
+                    memory_limit: None,
+                    allow_unbounded_gradient: args.allow_unbounded_gradient,
+                }
+            }),
             verify: args.verify,
             repeat: args.repeat,
             reuse: args.reuse,
@@ -122,11 +131,47 @@ impl<S: Named> EvaluateSettings<S> {
         })
     }
 
-    /// Lets the library judge the options, before any point is made or read: it checks a sum over nothing.
-    pub fn check_options<P: Problem<D>, T: Precision, const D: usize>(&self, problem: &P) -> Result<(), Failure> {
-        problem.check_size::<T>()?;
-        let nothing = Data::<T, D>::nothing(self.vectors.unwrap_or(1));
-        Ok(problem.sum(&nothing, &self.options).validate()?)
+    /// Checks the options before any point is generated or read.
+    pub fn check_options<T: Precision>(&self) -> Result<(), Failure> {
+        let option = match P::facts(&self.request, self.size).softening {
+            Some(_) => "--softening",
+            None => "--core-size",
+        };
+        check_precision::<T>(self.size.as_slice(), |_| option.to_owned())?;
+        Ok(self.with_vectors(self.vectors.unwrap_or(1)).validate::<T>()?)
+    }
+
+    fn with_vectors(&self, vectors: usize) -> Request<P> {
+        Request {
+            vectors,
+            ..self.request.clone()
+        }
+    }
+
+    /// The core sizes of the sum.
+    pub fn sizes<T: Real>(&self) -> Sizes<T> {
+        self.size.map_or(Sizes::None, |size| Sizes::Global(T::from_f64(size)))
+    }
+
+    /// The names of the outputs.
+    pub fn output_names(&self) -> Vec<&'static str> {
+        let outputs = self.request.outputs.iter();
+        outputs.map(|output| P::output_name(*output)).collect()
+    }
+
+    /// The sum over these points; `targets` is `None` if the sources are the targets.
+    pub fn sum<'a, T: Precision>(
+        &self,
+        sources: &'a [[T; D]],
+        targets: Option<&'a [[T; D]]>,
+        vectors: usize,
+    ) -> SumOf<'a, T, P> {
+        let points = |points: &'a [[T; D]]| P::points(points.as_flattened());
+        let sum = SumOf::of(self.with_vectors(vectors), points(sources)).sizes(self.sizes());
+        match targets {
+            Some(targets) => sum.targets(points(targets)),
+            None => sum,
+        }
     }
 
     /// The file of the sources, or the kind of point set.

@@ -3,7 +3,7 @@
 use super::input::Input;
 use super::settings::{Charges, EvaluateSettings, Sources};
 use super::{Outcome, rate};
-use crate::problem::{Named, Problem, names};
+use crate::problem::{Named, Problem};
 use farfield::check::Check;
 use farfield::report::{Phase, Processor};
 use farfield::{Method, Precision};
@@ -15,18 +15,17 @@ const NAME_WIDTH: usize = 14;
 
 /// The report.
 pub fn text<P: Problem<D>, T: Precision, const D: usize>(
-    problem: &P,
-    settings: &EvaluateSettings<P::Set>,
+    settings: &EvaluateSettings<P, D>,
     input: &Input<T, D>,
     outcome: &Outcome,
 ) -> String {
     let mut text = String::new();
-    describe(&mut text, problem, settings, input);
+    describe(&mut text, settings, input);
     plan(&mut text, settings, outcome);
     time(&mut text, outcome);
     error(&mut text, outcome);
     rates(&mut text, input.sources.len(), input.target_count(), outcome);
-    for note in &outcome.notes {
+    for note in &outcome.report.notes {
         line(&mut text, "note", note);
     }
     if let Some(path) = &settings.output {
@@ -42,11 +41,13 @@ fn line(text: &mut String, name: &str, value: &str) {
 
 fn describe<P: Problem<D>, T: Precision, const D: usize>(
     text: &mut String,
-    problem: &P,
-    settings: &EvaluateSettings<P::Set>,
+    settings: &EvaluateSettings<P, D>,
     input: &Input<T, D>,
 ) {
-    let (kernel, outputs) = (problem.facts().title, names(problem.outputs()));
+    let (kernel, outputs) = (
+        P::facts(&settings.request, settings.size).title,
+        settings.output_names().join(", "),
+    );
     line(text, "sum", &format!("{kernel}: {outputs}, {}", T::NAME));
     let made = match &settings.sources {
         Sources::Made { set, .. } => format!("{}, seed {}", set.name(), settings.seed),
@@ -78,11 +79,11 @@ fn describe<P: Problem<D>, T: Precision, const D: usize>(
     line(text, "targets", &targets);
 }
 
-fn plan<S>(text: &mut String, settings: &EvaluateSettings<S>, outcome: &Outcome) {
-    let parameters = &outcome.parameters;
-    let chosen = match settings.options.method {
+fn plan<P: Problem<D>, const D: usize>(text: &mut String, settings: &EvaluateSettings<P, D>, outcome: &Outcome) {
+    let parameters = &outcome.report;
+    let chosen = match settings.request.options.method {
         Method::Auto => " (chosen)",
-        asked if asked != parameters.method => " (instead of what was asked for)",
+        asked if asked.name() != parameters.method => " (instead of what was asked for)",
         _ => "",
     };
     let mut method = format!("{}{chosen}", parameters.method);
@@ -107,7 +108,7 @@ fn plan<S>(text: &mut String, settings: &EvaluateSettings<S>, outcome: &Outcome)
     line(text, "device", &device(settings, &outcome.processor));
 }
 
-fn device<S>(settings: &EvaluateSettings<S>, processor: &Processor) -> String {
+fn device<P: Problem<D>, const D: usize>(settings: &EvaluateSettings<P, D>, processor: &Processor) -> String {
     match processor {
         Processor::Cpu { simd, lanes } => {
             let (threads, profile) = (threads(), &settings.profile);
@@ -125,7 +126,7 @@ fn threads() -> String {
 }
 
 fn time(text: &mut String, outcome: &Outcome) {
-    let seconds = &outcome.seconds;
+    let seconds = &outcome.report.seconds;
     let _ = writeln!(text);
     line(text, "time", &units::seconds(seconds.total));
     let phases: Vec<(&str, f64)> = Phase::ALL
@@ -153,7 +154,7 @@ fn time(text: &mut String, outcome: &Outcome) {
 
 fn error(text: &mut String, outcome: &Outcome) {
     let _ = writeln!(text);
-    let tolerance = match outcome.tolerance {
+    let tolerance = match outcome.report.tolerance {
         Some(tolerance) => format!("tolerance {tolerance:e}"),
         None => "order fixed, no tolerance".to_owned(),
     };
@@ -170,7 +171,7 @@ fn error(text: &mut String, outcome: &Outcome) {
     line(text, "error", &format!("relative, at {samples} targets; {tolerance}"));
     for measured in &outcome.errors {
         let error = measured.relative_l2;
-        let mark = match outcome.tolerance {
+        let mark = match outcome.report.tolerance {
             Some(tolerance) if error <= tolerance => format!("ok ({:.2} of the tolerance)", error / tolerance),
             Some(_) if error.is_nan() => "EXCEEDED (not a number: the values overflow)".to_owned(),
             Some(tolerance) => format!("EXCEEDED ({:.2} times the tolerance)", error / tolerance),
@@ -203,8 +204,8 @@ fn checked(text: &mut String, check: &Check, tolerance: &str) {
 }
 
 fn rates(text: &mut String, sources: usize, targets: usize, outcome: &Outcome) {
-    let seconds = &outcome.seconds;
-    let counts = outcome.parameters.interactions;
+    let seconds = &outcome.report.seconds;
+    let counts = outcome.report.interactions;
     let (sources, targets) = (sources as f64, targets as f64);
     let _ = writeln!(text);
     let per_second = |amount: f64, time: f64, what: &str| {

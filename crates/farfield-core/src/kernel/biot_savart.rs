@@ -60,6 +60,7 @@ impl Core {
 pub(super) fn description(core: Core) -> Description {
     Description {
         name: "biot-savart",
+        title: "Biot-Savart",
         outputs: &[Output::Velocity, Output::VelocityGradient],
         form: Form::Vortex,
         regularisation: core.regularisation(),

@@ -11,6 +11,7 @@ use crate::simd::{Lanes, Real, SimdLevel};
 /// The description of the kernel.
 pub(super) const DESCRIPTION: Description = Description {
     name: "coulomb",
+    title: "Coulomb",
     outputs: &[Output::Potential, Output::Gradient, Output::Hessian],
     form: Form::Charge,
     regularisation: None,

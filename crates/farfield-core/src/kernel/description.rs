@@ -129,6 +129,8 @@ impl PartialEq for Regularisation {
 pub struct Description {
     /// The name used on the command line and in reports.
     pub name: &'static str,
+    /// The name at the head of a report.
+    pub title: &'static str,
     /// The outputs it can produce, in the order of their sums.
     pub outputs: &'static [Output],
     /// Strengths, expansions, sums.

@@ -11,6 +11,7 @@ use crate::simd::{Lanes, Real, SimdLevel};
 /// The description of the kernel.
 pub(super) const DESCRIPTION: Description = Description {
     name: "coulomb-dipoles",
+    title: "Coulomb with dipoles",
     outputs: &[Output::Potential, Output::Gradient, Output::Hessian],
     form: Form::Dipole,
     regularisation: None,

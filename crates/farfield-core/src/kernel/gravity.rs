@@ -58,6 +58,7 @@ impl Softening {
 pub(super) fn description(constant: f64, softening: Softening) -> Description {
     Description {
         name: "gravity",
+        title: "gravity",
         outputs: &[Output::Potential, Output::Acceleration],
         form: Form::Charge,
         regularisation: Some(softening.regularisation()),

@@ -1,23 +1,23 @@
 //! `farfield-mpi evaluate`: one sum over ranks, with its time and measured error.
 
-use super::over_ranks::OverRanks;
 use super::record::{self, Outcome};
 use super::{input, output};
-use farfield::{Device, Precision, machine};
+use farfield::{Device, Precision, Request, machine};
 use farfield_cli::args::{EvaluateArgs, PrecisionName};
-use farfield_cli::evaluate::kernel::AnyKernel;
+use farfield_cli::evaluate::kernel::AnyRequest;
 use farfield_cli::evaluate::settings::EvaluateSettings;
 use farfield_cli::failure::Failure;
+use farfield_cli::problem::Problem;
 use farfield_cli::profile::Profile;
 use farfield_cli::threads;
-use farfield_mpi::{Cause, Error, Mpi, Points, Sum, agree_on};
+use farfield_mpi::{Cause, Error, Mpi, Points, Shared, Sum, agree_on};
 
 /// Runs the command on every rank. Returns the text on the first rank, an empty string on the others.
 pub fn run(ranks: &Mpi, args: EvaluateArgs) -> Result<String, Failure> {
     let profile = together(ranks, Profile::load(args.profile.as_deref()))?;
-    match together(ranks, AnyKernel::new(&args))? {
-        AnyKernel::Space(problem) => start(ranks, &problem, args, profile),
-        AnyKernel::Plane(problem) => start(ranks, &problem, args, profile),
+    match together(ranks, AnyRequest::new(&args))? {
+        AnyRequest::Space(request) => start(ranks, request, args, profile),
+        AnyRequest::Plane(request) => start(ranks, request, args, profile),
     }
 }
 
@@ -48,23 +48,24 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-fn start<P: OverRanks<D>, const D: usize>(
+fn start<P: Problem<D> + Shared<D>, const D: usize>(
     ranks: &Mpi,
-    problem: &P,
+    request: Request<P>,
     args: EvaluateArgs,
     profile: Profile,
 ) -> Result<String, Failure> {
     let (on_machine, of_machine) = ranks.on_machine();
     let cores = std::thread::available_parallelism().map_or(1, |count| count.get());
     let threads = args.threads.unwrap_or((cores / of_machine).max(1));
-    let mut settings = together(ranks, EvaluateSettings::new(args, profile, P::SETS))?;
+    let mut settings = together(ranks, EvaluateSettings::new(args, profile, request))?;
     together(ranks, threads::start(Some(threads)))?;
-    settings.options.device = own_device(settings.options.device, on_machine);
+    let options = &mut settings.request.options;
+    options.device = own_device(options.device, on_machine);
     // Ranks of one machine share its memory.
-    settings.options.memory_limit = machine::available_memory().map(|bytes| bytes / of_machine as u64);
+    options.memory_limit = machine::available_memory().map(|bytes| bytes / of_machine as u64);
     match settings.precision {
-        PrecisionName::F32 => evaluate::<P, f32, D>(ranks, problem, settings),
-        PrecisionName::F64 => evaluate::<P, f64, D>(ranks, problem, settings),
+        PrecisionName::F32 => evaluate::<P, f32, D>(ranks, &settings),
+        PrecisionName::F64 => evaluate::<P, f64, D>(ranks, &settings),
     }
 }
 
@@ -83,20 +84,22 @@ pub fn own_device(asked: Device, on_machine: usize) -> Device {
     }
 }
 
-fn evaluate<P: OverRanks<D>, T: Precision, const D: usize>(
+fn evaluate<P: Problem<D> + Shared<D>, T: Precision, const D: usize>(
     ranks: &Mpi,
-    problem: &P,
-    settings: EvaluateSettings<P::Set>,
+    settings: &EvaluateSettings<P, D>,
 ) -> Result<String, Failure> {
-    together(ranks, settings.check_options::<P, T, D>(problem))?;
-    together(ranks, farfield_cli::device::check(settings.options.device))?;
-    let mut own = input::own::<P, T, D>(ranks, problem, &settings)?;
+    together(ranks, settings.check_options::<T>())?;
+    together(ranks, farfield_cli::device::check(settings.request.options.device))?;
+    let mut own = input::own::<P, T, D>(ranks, settings)?;
     let (counts, vectors) = (own.all, own.vectors);
     forget_peak_memory();
-    let sum = Sum::of(problem.request(vectors, &settings.options));
+    let sum = Sum::of(Request {
+        vectors,
+        ..settings.request.clone()
+    });
     let mut best: Option<Outcome> = None;
     for run in 1..=settings.repeat {
-        let mut points = Points::new(&own.sources).sizes(problem.sizes::<T>());
+        let mut points = Points::new(&own.sources).sizes(settings.sizes());
         points.targets = own.targets.as_deref();
         let mut plan = sum.plan(ranks, points).map_err(failure)?;
         if run == settings.repeat {
@@ -133,7 +136,7 @@ fn evaluate<P: OverRanks<D>, T: Precision, const D: usize>(
     let Some(outcome) = best else {
         return Err(Failure::Usage("--repeat: must be at least 1".to_owned()));
     };
-    let text = record::text(ranks, problem, &settings, counts, vectors, &outcome)?;
+    let text = record::text(ranks, settings, counts, vectors, &outcome)?;
     if outcome.is_exceeded() {
         return Err(Failure::Exceeded(text));
     }

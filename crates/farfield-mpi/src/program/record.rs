@@ -1,13 +1,12 @@
 //! The report of all ranks together, and of each rank.
 
-use super::over_ranks::OverRanks;
 use farfield::check::Check;
 use farfield::report::Report;
 use farfield::verify::OutputError;
 use farfield::{Field, Precision, machine};
 use farfield_cli::evaluate::settings::{Charges, EvaluateSettings, Sources};
 use farfield_cli::failure::Failure;
-use farfield_cli::problem::Named;
+use farfield_cli::problem::Problem;
 use farfield_io::units;
 use farfield_mpi::{Communicator, Mpi, Plan, RankReport, Seconds, Shared};
 use serde_json::{Map, Value, json};
@@ -79,10 +78,9 @@ fn slowest(ranks: &Mpi, seconds: f64) -> f64 {
 }
 
 /// The report on the first rank, an empty string on the others. Called by all ranks together.
-pub fn text<P: OverRanks<D>, const D: usize>(
+pub fn text<P: Problem<D>, const D: usize>(
     ranks: &Mpi,
-    problem: &P,
-    settings: &EvaluateSettings<P::Set>,
+    settings: &EvaluateSettings<P, D>,
     counts: (usize, usize),
     vectors: usize,
     outcome: &Outcome,
@@ -95,7 +93,7 @@ pub fn text<P: OverRanks<D>, const D: usize>(
     let read = |(_, bytes): &(usize, Vec<u8>)| serde_json::from_slice(bytes);
     let all: Result<Vec<Value>, _> = texts.iter().map(read).collect();
     let all = all.map_err(|error| Failure::Data(format!("invalid JSON from a rank: {error}")))?;
-    let record = of_all(problem, settings, counts, vectors, outcome, all);
+    let record = of_all(settings, counts, vectors, outcome, all);
     if settings.json {
         let text = serde_json::to_string_pretty(&record)
             .map_err(|error| Failure::Data(format!("the report cannot be written as JSON: {error}")))?;
@@ -150,15 +148,14 @@ fn seconds(seconds: &Seconds) -> Value {
     })
 }
 
-fn of_all<P: OverRanks<D>, const D: usize>(
-    problem: &P,
-    settings: &EvaluateSettings<P::Set>,
+fn of_all<P: Problem<D>, const D: usize>(
+    settings: &EvaluateSettings<P, D>,
     (n_sources, n_targets): (usize, usize),
     vectors: usize,
     outcome: &Outcome,
     all: Vec<Value>,
 ) -> Value {
-    let facts = problem.facts();
+    let facts = P::facts(&settings.request, settings.size);
     let mut error = Map::new();
     for measured in &outcome.errors {
         error.insert(measured.output.to_owned(), measured.relative_l2.into());
@@ -193,7 +190,7 @@ fn of_all<P: OverRanks<D>, const D: usize>(
         "core": facts.core,
         "core_size": facts.core_size,
         "softening": facts.softening,
-        "outputs": problem.outputs().iter().map(|output| output.name()).collect::<Vec<_>>(),
+        "outputs": settings.output_names(),
         "points": settings.source_name(),
         "charges": charges,
         "charge_vectors": vectors,
@@ -202,7 +199,7 @@ fn of_all<P: OverRanks<D>, const D: usize>(
         "n_targets": n_targets,
         "tolerance": outcome.tolerance,
         "precision": format!("{:?}", settings.precision).to_lowercase(),
-        "device": settings.options.device.to_string(),
+        "device": settings.request.options.device.to_string(),
         "ranks": all.len(),
         "threads_per_rank": rayon::current_num_threads(),
         "equivalent_order": outcome.report.order,
