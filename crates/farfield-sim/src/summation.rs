@@ -51,21 +51,21 @@ pub struct Record {
 /// One sum between arrays that are in one memory.
 #[derive(Debug, Clone)]
 pub struct Task<'a, G: Geometry = Space> {
-    /// What it is for, in error messages and reports.
+    /// The name of the sum in error messages and reports.
     pub what: &'static str,
-    /// The sum. Its options are those of the run, but for a tolerance of its own.
+    /// The sum. [`Summation`] replaces its options, except the tolerance, by those of the run.
     pub request: Request<G>,
-    /// Between which points.
+    /// The sources and targets.
     pub points: ArrayPoints<'a, f64>,
-    /// Vector by vector, source by source, component by component.
+    /// The strengths of the sources, vector by vector, source by source, component by component.
     pub strengths: &'a Array<f64>,
 }
 
 impl<G: Geometry> Task<'_, G> {
-    /// Plans and evaluates in the memory of the points, in this process alone.
+    /// Plans and evaluates the sum in the memory of the points, by this process alone.
     ///
     /// # Errors
-    /// [`Error::Sum`] with what the engine says, [`Error::Device`] if it is the device's fault.
+    /// [`Error::Sum`] if the engine rejects the sum, [`Error::Device`] if the device fails.
     pub fn sum(&self) -> Result<memory::Summed<f64>, Error> {
         let memory = self.points.sources.memory();
         let summed = memory.sum(&self.request, &self.points, self.strengths);
@@ -127,7 +127,7 @@ impl Summation {
         Ok(summed.outputs.into_iter().next().unwrap_or_default())
     }
 
-    /// Moves rows of `columns` numbers, one row for each target of `request`, to the ranks that should own the targets.
+    /// Moves rows of `columns` numbers, one row for each target of `task`, to the ranks that should own the targets.
     /// Returns the rows that arrived here.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ impl Summation {
             simd: Some(self.simd),
             profile: Some(self.profile.clone()),
             memory_limit: Some(self.memory),
-            // The case was warned of it.
+            // The schema warns of cores with an unbounded gradient.
             allow_unbounded_gradient: true,
             ..Options::default()
         };

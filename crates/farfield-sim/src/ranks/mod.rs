@@ -52,8 +52,8 @@ pub trait Ranks: fmt::Debug + Send + Sync {
     /// [`Error::Sum`] or [`Error::Device`] for one process, [`Error::OnRank`] for several.
     fn sum(&self, task: &Task<'_>) -> Result<Summed, Error>;
 
-    /// Moves rows of `columns` numbers, one row for each target of `request`, to the ranks that should own the targets,
-    /// so that the work of the sums is balanced. Returns the rows that arrived here.
+    /// Moves rows of `columns` numbers, one row for each target of `task`, to the ranks that should own the targets, so
+    /// that the work of the sums is balanced. Returns the rows that arrived here.
     ///
     /// # Errors
     /// As [`sum`](Self::sum).
@@ -279,11 +279,11 @@ pub(crate) mod tests {
         }
 
         fn sum(&self, _: &Task<'_>) -> Result<Summed, Error> {
-            unreachable!("this rank is by itself")
+            unreachable!("this rank cannot communicate")
         }
 
         fn deal(&self, _: &Task<'_>, _: &[f64], _: usize) -> Result<Vec<f64>, Error> {
-            unreachable!("this rank is by itself")
+            unreachable!("this rank cannot communicate")
         }
     }
 
