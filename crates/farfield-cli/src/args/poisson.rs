@@ -136,7 +136,7 @@ pub enum KernelChoice {
 /// How to solve the Poisson problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PoissonMethod {
-    /// The FMM for a tolerance and the singular kernel, else the treecode
+    /// With a tolerance on the CPU the faster of the two by a model of cost, otherwise the treecode
     Auto,
     /// Direct and indirect plans for bricks of points
     Treecode,
