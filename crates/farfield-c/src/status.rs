@@ -1,7 +1,7 @@
 //! Errors: a status code from every call, and a message for the calling thread.
 
-use farfield::Error;
 use farfield::names::UnknownName;
+use farfield::{Error, Remedy};
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -64,8 +64,10 @@ impl From<Error> for Failure {
             error if error.is_of_the_device() => FARFIELD_DEVICE,
             _ => FARFIELD_ARGUMENT,
         };
-        // The library's messages name options of the program; here the option is a key.
-        let message = error.to_string().replace("--device cpu", "device \"cpu\"");
+        let message = match error.remedy() {
+            Some(Remedy::Device(device)) => format!("{error} (device \"{device}\")"),
+            _ => error.to_string(),
+        };
         Self { status, message }
     }
 }

@@ -1,6 +1,6 @@
 //! Devices as the command line names them.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, with_remedy};
 use farfield::{Device, Error};
 use farfield_grid::poisson::PoissonDevice;
 
@@ -14,6 +14,6 @@ pub fn check(device: impl Into<PoissonDevice>) -> Result<(), Failure> {
 pub fn failure(device: impl Into<PoissonDevice>, error: &Error) -> Failure {
     match device.into() {
         PoissonDevice::One(Device::Cpu | Device::Auto) => Failure::data(error),
-        device => Failure::Data(format!("--device {device}: {error}")),
+        device => Failure::Data(format!("--device {device}: {}", with_remedy(error))),
     }
 }

@@ -86,6 +86,14 @@ impl From<farfield_plot::Error> for Failure {
     }
 }
 
+/// The message of an error, and the option that helps.
+pub fn with_remedy(error: &farfield::Error) -> String {
+    match error.remedy() {
+        Some(farfield::Remedy::Device(device)) => format!("{error} (--device {device})"),
+        _ => error.to_string(),
+    }
+}
+
 impl From<farfield::Error> for Failure {
     /// Values that only come from options are usage; everything else is data.
     fn from(error: farfield::Error) -> Self {
@@ -100,7 +108,7 @@ impl From<farfield::Error> for Failure {
                  give --allow-unbounded-gradient, or choose another --core"
                     .to_owned(),
             ),
-            error if error.is_of_the_device() => Failure::Data(format!("--device: {message}")),
+            error if error.is_of_the_device() => Failure::Data(format!("--device: {}", with_remedy(&error))),
             E::MethodInPlane { .. } => Failure::Usage(format!("--method: {message}")),
             E::NotAnalytic { .. } => Failure::Usage(format!("--outputs: {message}")),
             E::Parameter { .. } | E::NegativeSize { .. } => Failure::Usage(message),

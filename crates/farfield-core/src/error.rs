@@ -1,6 +1,7 @@
 //! Errors in the input or of the device.
 
 use crate::kernel::Output;
+use crate::sum::Device;
 use std::path::PathBuf;
 
 /// The reason why a sum could not be planned or evaluated, on any device. Messages name the offending value and its
@@ -217,12 +218,12 @@ pub enum Error {
     /// The NVIDIA driver is not installed.
     #[error(
         "no NVIDIA driver: the library libcuda was not found. Install the driver, or mount it into the container \
-         (docker run --gpus all), or sum on the CPU (--device cpu)"
+         (docker run --gpus all), or sum on the CPU"
     )]
     NoDriver,
     /// The driver has no device for this process.
     #[error(
-        "the NVIDIA driver offers no device ({reason}). Check `nvidia-smi` and CUDA_VISIBLE_DEVICES, or use --device cpu"
+        "the NVIDIA driver offers no device ({reason}). Check `nvidia-smi` and CUDA_VISIBLE_DEVICES, or sum on the CPU"
     )]
     NoDevice {
         /// The driver's message.
@@ -238,8 +239,8 @@ pub enum Error {
     },
     /// The compute capability of the device is too low.
     #[error(
-        "the GPU {name} has compute capability {major}.{minor}; 8.0 (Ampere) or later is needed. Use --device cpu, or a \
-         newer GPU"
+        "the GPU {name} has compute capability {major}.{minor}; 8.0 (Ampere) or later is needed. Use a newer GPU, or \
+         sum on the CPU"
     )]
     TooOld {
         /// The device.
@@ -279,7 +280,7 @@ pub enum Error {
     /// The sum does not fit into the device's memory.
     #[error(
         "this sum needs about {needed_gib:.2} GiB of device memory, but only {available_gib:.2} GiB are free on {device}. \
-         Use fewer points or strength vectors at once, single precision, or --device cpu"
+         Use fewer points or strength vectors at once, single precision, or the CPU"
     )]
     DeviceMemory {
         /// The forecast.
@@ -290,7 +291,7 @@ pub enum Error {
         device: String,
     },
     /// The driver refused a call, or a call or a kernel failed.
-    #[error("CUDA failed to {action}: {reason}. The device may need a new process; the CPU still works (--device cpu)")]
+    #[error("CUDA failed to {action}: {reason}. The device may need a new process; the CPU still works")]
     Driver {
         /// The action that failed.
         action: String,
@@ -305,6 +306,21 @@ pub enum Error {
         /// The remedy.
         remedy: &'static str,
     },
+}
+
+/// A setting that lets a failed sum succeed. Front ends spell it in their own words: `--device cpu`, `device="cpu"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Sum on this device.
+    Device(Device),
+}
+
+impl Error {
+    /// The setting that helps.
+    pub fn remedy(&self) -> Option<Remedy> {
+        self.is_of_the_device().then_some(Remedy::Device(Device::Cpu))
+    }
 }
 
 impl Error {

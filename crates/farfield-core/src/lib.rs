@@ -31,7 +31,7 @@ mod parallel;
 mod tree;
 mod treecode;
 
-pub use error::Error;
+pub use error::{Error, Remedy};
 pub use geometry::{Geometry, Limits, Plane, Space};
 pub use plan::{Field, Plan};
 pub use sum::{Device, Method, Options, Points, Request, Sum};

@@ -52,7 +52,10 @@ impl PairKind {
         Self {
             form: kernel.form,
             derivatives: derivatives.max(least),
-            core: kernel.device_core(sizes != SizeKind::None),
+            core: match kernel.regularisation {
+                Some(core) if sizes != SizeKind::None => core_constant(core.name),
+                _ => 0,
+            },
             sizes,
             skip_same,
         }
@@ -84,9 +87,9 @@ impl PairKind {
 
     /// The program with this kind's constants.
     pub fn define<T: Precision>(&self, program: Program) -> Program {
-        let of_form = self.form.device_constants().into_iter();
-        let program = of_form.fold(program, |program, (name, value)| program.define(name, value));
         program
+            .define("FARFIELD_VECTOR", i32::from(self.form == Form::Vortex))
+            .define("FARFIELD_DIPOLES", i32::from(self.form == Form::Dipole))
             .define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
             .define("FARFIELD_DERIVATIVES", self.derivatives)
             .define("FARFIELD_CORE", self.core)
@@ -115,5 +118,37 @@ impl PairKind {
             }
         }
         all
+    }
+}
+
+/// The constant `FARFIELD_CORE` of `pair.cuh` for a core or softening; zero is the singular kernel.
+fn core_constant(name: &str) -> i32 {
+    const NAMES: [&str; 6] = [
+        "winckelmans-leonard",
+        "gaussian",
+        "hu-polynomial",
+        "plummer",
+        "spline",
+        "wendland-c2",
+    ];
+    NAMES
+        .iter()
+        .position(|known| *known == name)
+        .map_or(0, |at| at as i32 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_core_has_a_constant_of_its_own() {
+        let mut constants: Vec<i32> = Kernel::all()
+            .into_iter()
+            .filter_map(|kernel| kernel.description().regularisation)
+            .map(|core| core_constant(core.name))
+            .collect();
+        constants.sort_unstable();
+        assert_eq!(constants, [1, 2, 3, 4, 5, 6]);
     }
 }

@@ -1,7 +1,7 @@
 //! Errors, as Python's own exceptions.
 
-use farfield::Error;
 use farfield::names::UnknownName;
+use farfield::{Error, Remedy};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 
@@ -141,7 +141,10 @@ impl Names {
                 "this is a bug in farfield, please report it: {text}. Python can continue"
             )),
             Failure::Sum(error) => {
-                let text = self.message(error).replace("--device cpu", "device=\"cpu\"");
+                let text = match error.remedy() {
+                    Some(Remedy::Device(device)) => format!("{} (device=\"{device}\")", self.message(error)),
+                    _ => self.message(error),
+                };
                 match error {
                     Error::Memory { .. } | Error::DeviceMemory { .. } => PyMemoryError::new_err(text),
                     Error::Threads { .. } | Error::Simd(_) => PyRuntimeError::new_err(text),

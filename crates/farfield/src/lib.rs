@@ -39,7 +39,7 @@ pub mod report;
 pub mod verify;
 
 pub use device::{all_gpus, check_device, open};
-pub use farfield_core::{Device, Error, Field, Method, Options, Request};
+pub use farfield_core::{Device, Error, Field, Method, Options, Remedy, Request};
 pub use farfield_core::{bench, check, cost, expansion, kernel, machine, plan, points, simd, structure, tuning};
 /// The engine on NVIDIA graphics processors, for those who want its parts.
 pub use farfield_cuda as cuda;

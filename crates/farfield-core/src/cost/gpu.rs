@@ -97,11 +97,9 @@ impl Gpu {
         }
     }
 
-    /// The cost of a direct interaction of the Poisson solver's bricks and of an indirect one of order 6, in
-    /// nanoseconds.
-    pub fn in_bricks(self, double: bool) -> [f64; 2] {
-        let [direct, indirect] = if double { [9e-4, 3e-3] } else { [2.7e-4, 1.5e-3] };
-        [direct / self.share, indirect / self.share]
+    /// The share of an H200 that this GPU has.
+    pub fn share(self) -> f64 {
+        self.share
     }
 
     /// The nanoseconds of an operation that an H200 does `rate` times per second.
@@ -124,6 +122,6 @@ mod tests {
         let (slow, fast) = (one.in_plane(false, true, 1, false), two.in_plane(false, true, 1, false));
         assert_eq!((slow.pair, slow.leaf), (2.0 * fast.pair, 2.0 * fast.leaf));
         assert_eq!((slow.leaf_pair_alone, slow.level), (fast.leaf_pair_alone, fast.level));
-        assert_eq!(one.in_bricks(true)[0], 2.0 * two.in_bricks(true)[0]);
+        assert_eq!(2.0 * one.share(), two.share());
     }
 }

@@ -8,7 +8,6 @@
 //!
 //! Planning measures no times: equal input and an equal machine give an equal plan.
 
-pub mod bricks;
 mod gpu;
 mod level_costs;
 pub(crate) mod mirror;

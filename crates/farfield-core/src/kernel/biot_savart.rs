@@ -83,7 +83,6 @@ static WINCKELMANS_LEONARD: Regularisation = Regularisation {
         (k, 2.0 / s2.powf(2.5) - 5.0 * numerator / s2.powf(3.5))
     },
     cost: 1.0,
-    device: 1,
 };
 
 static GAUSSIAN: Regularisation = Regularisation {
@@ -105,7 +104,6 @@ static GAUSSIAN: Regularisation = Regularisation {
     },
     profile: reference::gaussian_profile,
     cost: 1.5,
-    device: 2,
 };
 
 static HU_POLYNOMIAL: Regularisation = Regularisation {
@@ -123,7 +121,6 @@ static HU_POLYNOMIAL: Regularisation = Regularisation {
         }
     },
     cost: 1.0,
-    device: 3,
 };
 
 /// The loops over pairs. Without sizes, every core is the singular one.

@@ -83,16 +83,6 @@ impl Form {
         all.dedup();
         if all.is_empty() { vec![0] } else { all }
     }
-
-    /// Constants of the device programs: `FARFIELD_VECTOR` and `FARFIELD_DIPOLES` of `pair.cuh`.
-    pub const fn device_constants(self) -> [(&'static str, i32); 2] {
-        let (vector, dipoles) = match self {
-            Form::Charge => (0, 0),
-            Form::Dipole => (0, 1),
-            Form::Vortex => (1, 0),
-        };
-        [("FARFIELD_VECTOR", vector), ("FARFIELD_DIPOLES", dipoles)]
-    }
 }
 
 /// The replacement for the singular kernel near a source of a given size.
@@ -114,8 +104,6 @@ pub struct Regularisation {
     pub profile: fn(r2: f64, size: f64) -> (f64, f64),
     /// The cost of a pair, relative to a pair of the singular kernel.
     pub cost: f64,
-    /// The constant `FARFIELD_CORE` of `pair.cuh`; zero is the singular kernel.
-    pub device: i32,
 }
 
 impl PartialEq for Regularisation {
@@ -170,14 +158,6 @@ impl Description {
         match self.regularisation {
             Some(core) if has_sizes => core.cost,
             _ => 1.0,
-        }
-    }
-
-    /// The constant `FARFIELD_CORE` of the device programs, given whether any source has a size.
-    pub fn device_core(&self, has_sizes: bool) -> i32 {
-        match self.regularisation {
-            Some(core) if has_sizes => core.device,
-            _ => 0,
         }
     }
 }

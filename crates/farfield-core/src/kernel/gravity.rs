@@ -80,7 +80,6 @@ static PLUMMER: Regularisation = Regularisation {
         (1.0 / s2.sqrt(), 1.0 / (s2 * s2.sqrt()))
     },
     cost: 1.0,
-    device: 4,
 };
 
 static SPLINE: Regularisation = Regularisation {
@@ -106,7 +105,6 @@ static SPLINE: Regularisation = Regularisation {
         })
     },
     cost: 1.3,
-    device: 5,
 };
 
 static WENDLAND_C2: Regularisation = Regularisation {
@@ -124,7 +122,6 @@ static WENDLAND_C2: Regularisation = Regularisation {
         })
     },
     cost: 1.3,
-    device: 6,
 };
 
 /// The profile with support `h` from that with support one, `of_unit`; beyond `h` it is Newton's.

@@ -10,11 +10,11 @@ mod values;
 
 pub(crate) use memory::{Buffers, vectors_at_once};
 pub use open::{Device, Properties};
-pub use parameters::{AnyBits, DeviceType};
 pub(crate) use parameters::{
     ASSERTIONS, Blocks, Changing, Charges, Complex, Function, In, Member, Out, PackedSource, Pair, Parameters, RangeOf,
     Rectangle, Row, Source, device_struct, kernels, layout_checks, parameters, signature_checks,
 };
+pub use parameters::{AnyBits, DeviceType};
 pub(crate) use timeline::Timeline;
 pub use traffic::Traffic;
 pub(crate) use values::Values;

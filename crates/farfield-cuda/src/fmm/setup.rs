@@ -217,7 +217,7 @@ impl<T: Precision> Fmm<T> {
         }
         Err(Error::Unsupported {
             what: format!("order {order} with {} sums a target in {}", kind.sums(), T::NAME),
-            remedy: "use a lower order or a larger tolerance, --method direct, or --device cpu",
+            remedy: "use a lower order or a larger tolerance, the direct method, or the CPU",
         })
     }
 

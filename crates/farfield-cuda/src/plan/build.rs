@@ -260,7 +260,7 @@ pub(super) fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
     }
     Err(Error::Unsupported {
         what: format!("{} points that extend over {extent:e}", T::NAME),
-        remedy: "scale them to about one, use f64, or --device cpu, which scales them itself",
+        remedy: "scale them to about one, use f64, or sum on the CPU, which scales them itself",
     })
 }
 

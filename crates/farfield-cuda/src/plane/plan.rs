@@ -317,7 +317,7 @@ pub(super) fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
     }
     Err(Error::Unsupported {
         what: format!("{} points of the plane that extend over {extent:e}", T::NAME),
-        remedy: "scale them to about one, use f64, or --device cpu",
+        remedy: "scale them to about one, use f64, or sum on the CPU",
     })
 }
 
@@ -333,7 +333,7 @@ mod tests {
         }
         for extent in [1e-12, 1e20] {
             let error = check_extent::<f32>(extent).unwrap_err().to_string();
-            assert!(error.contains("f32") && error.contains("--device cpu"), "{error}");
+            assert!(error.contains("f32") && error.contains("the CPU"), "{error}");
             assert!(check_extent::<f64>(extent).is_ok());
         }
     }

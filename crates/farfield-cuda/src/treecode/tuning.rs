@@ -60,7 +60,7 @@ impl Opening {
                     kind.sums(),
                     T::NAME
                 ),
-                remedy: "use a lower order or a larger tolerance, --method fmm or direct, or --device cpu",
+                remedy: "use a lower order or a larger tolerance, another method, or the CPU",
             });
         }
         let expert = asked.options().theta.is_some() || asked.options().order.is_some();

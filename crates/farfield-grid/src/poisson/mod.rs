@@ -21,6 +21,7 @@ mod memory;
 mod multipole;
 mod precision;
 mod quadrature;
+mod rates;
 mod report;
 mod self_term;
 mod solve;

@@ -8,6 +8,7 @@ use super::kernel::{Kernel, Pair, Quantity};
 use super::lists::{BRICK_POINTS, Brick, Met, walk};
 use super::multipole::term_count;
 use super::precision::Precision;
+use super::rates::BrickRates;
 use super::sources::Sources;
 use super::tree::SourceTree;
 use super::work::Work;
@@ -15,7 +16,6 @@ use super::{Accuracy, Poisson, PoissonDevice};
 use crate::grid::Grid;
 use farfield::Device;
 use farfield::cost::Gpu;
-use farfield::cost::bricks::BrickRates;
 use farfield::simd::RsqrtAccuracy;
 use rayon::prelude::*;
 

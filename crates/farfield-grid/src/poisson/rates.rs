@@ -1,10 +1,10 @@
 //! Sums at the points of regular grids: the cost of instructions on the CPU cores and of interactions on a GPU.
 
-use super::Gpu;
+use farfield::cost::Gpu;
 
 /// The costs of the Poisson solver's sums, in nanoseconds with all cores or all of the GPU busy.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BrickRates {
+pub(super) struct BrickRates {
     /// One instruction on one number, on all cores.
     pub instruction: f64,
     /// A direct interaction and an indirect one of order 6 on a GPU.
@@ -18,7 +18,7 @@ impl BrickRates {
         let per_core = 3.0 * if double { 8.0 } else { 16.0 };
         Self {
             instruction: 1.0 / (per_core * cores as f64),
-            gpu: gpu.in_bricks(double),
+            gpu: (if double { [9e-4, 3e-3] } else { [2.7e-4, 1.5e-3] }).map(|cost| cost / gpu.share()),
         }
     }
 
