@@ -6,6 +6,8 @@ from typing import Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from . import _farfield
+
 #: Indices that expand xx, xy, xz, yy, yz, zz to a 3 x 3 matrix.
 HESSIAN = np.array([0, 1, 2, 1, 3, 4, 2, 4, 5])
 
@@ -72,35 +74,24 @@ class Kernel(NamedTuple):
     complex: bool = False
 
 
-IN_SPACE = {
-    "coulomb": Kernel(
-        "coulomb",
-        "charges",
-        1,
-        {
-            "potential": Output("potential", "number"),
-            "gradient": Output("gradient", "vector"),
-            "hessian": Output("hessian", "hessian"),
-        },
-        "potential",
-    ),
-    "gravity": Kernel(
-        "gravity",
-        "masses",
-        1,
-        {"potential": Output("potential", "number"), "acceleration": Output("acceleration", "vector")},
-        "acceleration",
-        "softening",
-    ),
-    "biot_savart": Kernel(
-        "biot-savart",
-        "strengths",
-        3,
-        {"velocity": Output("velocity", "vector"), "velocity_gradient": Output("velocity-gradient", "matrix")},
-        "velocity",
-        "core_size",
-    ),
-}
+#: The form of an output in space by its number of components.
+_FORMS = {1: "number", 3: "vector", 6: "hessian", 9: "matrix"}
+
+#: The default output, where it is not the first.
+_DEFAULTS = {"gravity": "acceleration"}
+
+
+def _in_space() -> Dict[str, Kernel]:
+    """The engine's kernels in space by their Python names."""
+    table = {}
+    for engine, strengths, width, outputs, size in _farfield.kernels():
+        name = engine.replace("-", "_")
+        forms = {output.replace("-", "_"): Output(output, _FORMS[components]) for output, components in outputs}
+        table[name] = Kernel(engine, strengths, width, forms, _DEFAULTS.get(name, next(iter(forms))), size)
+    return table
+
+
+IN_SPACE = _in_space()
 
 # In the plane the engine sums L = sum s log r and D = dL/dz = L_x - i L_y.
 _COMPLEX = {

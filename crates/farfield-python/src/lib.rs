@@ -21,6 +21,7 @@ mod request;
 mod simulation;
 mod wait;
 
+use farfield::kernel::{Form, Kernel};
 use pyo3::prelude::*;
 
 /// The fast sums behind the package `farfield`.
@@ -42,9 +43,46 @@ fn _farfield(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(gpu::array::round_trip, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sum_on_host, module)?)?;
     module.add_function(wrap_pyfunction!(plan::seconds_on_host, module)?)?;
+    module.add_function(wrap_pyfunction!(kernels, module)?)?;
     module.add_function(wrap_pyfunction!(gpus, module)?)?;
     module.add_function(wrap_pyfunction!(simd, module)?)?;
     Ok(())
+}
+
+/// The kernels in space: name, what strengths are called, numbers per source, outputs with their components, and the argument
+/// for the core size.
+type KernelFacts = (
+    &'static str,
+    &'static str,
+    usize,
+    Vec<(&'static str, usize)>,
+    Option<&'static str>,
+);
+
+/// One entry for each kernel in space. Charges with dipoles are left out: they are `coulomb` with an argument.
+#[pyfunction]
+fn kernels() -> Vec<KernelFacts> {
+    let mut all: Vec<KernelFacts> = Vec::new();
+    for kernel in Kernel::all().into_iter().filter(|kernel| kernel.form() != Form::Dipole) {
+        let facts = kernel.description();
+        let outputs = facts.outputs.iter().map(|output| (output.name(), output.components()));
+        let size = match (kernel.core_name(), facts.core_word) {
+            ("", _) => None,
+            (_, "softening_kernel") => Some("softening"),
+            _ => Some("core_size"),
+        };
+        // A kernel has an entry for each of its cores.
+        if all.last().is_none_or(|last| last.0 != facts.name) {
+            all.push((
+                facts.name,
+                facts.strengths,
+                facts.form.strengths(),
+                outputs.collect(),
+                size,
+            ));
+        }
+    }
+    all
 }
 
 /// The names of the available GPUs.

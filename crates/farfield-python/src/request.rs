@@ -3,9 +3,9 @@
 use crate::failure::{Failure, Names};
 use crate::numbers::{AnyNumbers, Scalar};
 use crate::pools::check_device;
-use farfield::kernel::Sizes;
+use farfield::kernel::{Form, Sizes};
 use farfield::names::{self, FromWords, Words};
-use farfield::{Device, Options, Request, SumOf};
+use farfield::{Device, Options, Request, Space, SumOf};
 use pyo3::prelude::*;
 
 /// A sum as the package describes it: a dictionary with these keys. All arrays are aligned, in C order and of the same
@@ -44,10 +44,25 @@ impl Description {
     pub fn names(&self) -> Names {
         Names {
             strengths: self.strengths_name.clone(),
-            dipoles: self.kernel == "coulomb-dipoles",
+            dipoles: self.carries_dipoles(),
             sizes: self.sizes_name.clone(),
             sources: self.source_count(),
             vectors: self.vectors,
+        }
+    }
+
+    fn carries_dipoles(&self) -> bool {
+        let request = Space::request(&self.words());
+        request.is_ok_and(|request| request.kernel.form() == Form::Dipole)
+    }
+
+    fn words(&self) -> Words<'_> {
+        Words {
+            kernel: &self.kernel,
+            core: self.core.as_deref(),
+            constant: self.constant,
+            complex: self.complex,
+            outputs: &self.outputs,
         }
     }
 
@@ -109,13 +124,7 @@ impl Description {
 
     /// The sum without its points.
     pub fn request<G: FromWords>(&self) -> Result<Request<G>, Failure> {
-        let request = G::request(&Words {
-            kernel: &self.kernel,
-            core: self.core.as_deref(),
-            constant: self.constant,
-            complex: self.complex,
-            outputs: &self.outputs,
-        })?;
+        let request = G::request(&self.words())?;
         Ok(Request {
             vectors: self.vectors,
             options: self.options()?,
