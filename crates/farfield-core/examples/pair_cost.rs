@@ -41,7 +41,7 @@ fn cost<T: Real>(kernel: Kernel, outputs: &[Output], size: f64, tolerance: f64) 
     request.options.method = Method::Direct;
     request.options.allow_unbounded_gradient = true;
     let sum = request.over(Points::new(&points, None, &sizes));
-    let mut plan = sum.plan().expect("a good sum");
+    let mut plan = sum.plan().expect("a valid sum");
     let mut field = plan.field();
     let mut least = f64::INFINITY;
     for _ in 0..12 {

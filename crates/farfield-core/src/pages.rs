@@ -36,7 +36,8 @@ fn advise<T>(values: &[T]) {
     }
 }
 
-/// The offset of the first whole page of `bytes` bytes at `address`, and the length of all whole pages. `page` is a power of two.
+/// The offset of the first whole page in `bytes` bytes at `address`, and the length of all whole pages. `page` is a
+/// power of two.
 #[cfg(any(test, all(target_os = "linux", not(miri))))]
 fn whole_pages(address: usize, bytes: usize, page: usize) -> (usize, usize) {
     let before = (address.wrapping_neg() & (page - 1)).min(bytes);
@@ -62,17 +63,18 @@ mod system {
 
     pub fn advise<T>(values: &[T]) {
         let (start, whole) = pages_of(values);
-        // SAFETY: whole pages of the slice; the advice changes how they are mapped, not what they hold.
+        // SAFETY: whole pages of the slice; the advice changes how they are mapped, not their contents.
         unsafe { madvise(start, whole, HUGE_PAGE) };
     }
 
     pub fn give_back<T: Real>(values: &mut [T]) {
         let (start, whole) = pages_of(values);
-        // SAFETY: whole pages of the slice, which the caller has for itself; any bits, zeros too, are valid numbers.
+        // SAFETY: whole pages of the slice, which the caller borrows mutably; any bits are valid numbers.
         unsafe { madvise(start, whole, DONT_NEED) };
     }
 
-    /// The whole pages of a slice, of the size that the system has: 4, 16 or 64 KiB. None where it does not say.
+    /// The whole pages of a slice, with the system's page size (4, 16 or 64 KiB): start and length. The length is zero
+    /// if the system does not report its page size.
     fn pages_of<T>(values: &[T]) -> (*mut c_void, usize) {
         let start = values.as_ptr().cast_mut().cast::<u8>();
         // SAFETY: it has no arguments and no effect.
@@ -136,7 +138,7 @@ mod tests {
                         );
                         assert!(bytes - before - whole < page, "{page} {address} {bytes}");
                     } else {
-                        // No page starts early enough to end inside.
+                        // No whole page fits.
                         assert!(
                             address.next_multiple_of(page) - address + page > bytes,
                             "{page} {address} {bytes}"

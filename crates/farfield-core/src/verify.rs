@@ -22,14 +22,15 @@ use crate::tree::octree::bounds;
 pub struct OutputError {
     /// The output's name.
     pub output: &'static str,
-    /// The root of the summed squared differences over that of the true values.
+    /// The relative error in the L2 norm.
     pub relative_l2: f64,
-    /// In the plane, the largest relative difference at a target (Goude and Engblom, eq. 5.3), true values below the root of
-    /// their mean square being raised to it.
+    /// In the plane, the largest relative difference at a target (Goude and Engblom, eq. 5.3). True values below their
+    /// root mean square are raised to it.
     pub maximum: Option<f64>,
 }
 
-/// Measures the error of a `field` that `sum` gave for `strengths`, at `samples` random targets, over all strength vectors.
+/// Measures the error of `field`, the result of `sum` for `strengths`, at `samples` random targets, over all strength
+/// vectors.
 ///
 /// The denominator is at least machine epsilon times the sum of absolute contributions, and 0/0 is 0. The
 /// contributions of vortices count as if strength and distance were at right angles.
@@ -79,7 +80,7 @@ pub(crate) fn compare<T: Real>(
     }
 }
 
-/// Targets that are summed at once.
+/// Targets per pass.
 pub(crate) const TOGETHER: usize = 512;
 
 /// [`Error::Length`] unless a field has the targets of the sum.

@@ -127,9 +127,9 @@ pub struct Description {
     pub form: Form,
     /// The replacement for the singular kernel near sources that have a size; `None` if the kernel has no sizes.
     pub regularisation: Option<&'static Regularisation>,
-    /// What users call the choice of a regularisation: `core` or `softening_kernel`.
+    /// The users' word for the choice of a regularisation: `core` or `softening_kernel`.
     pub core_word: &'static str,
-    /// A factor of all outputs that is a parameter of the kernel: Newton's constant.
+    /// A parameter of the kernel that multiplies all outputs: the gravitational constant.
     pub constant: Option<f64>,
     /// The factors, besides `constant`, that turn sums into outputs: without derivatives, and with at least one.
     pub scales: [f64; 2],

@@ -99,7 +99,7 @@ pub enum Sizes<T> {
 }
 
 impl<T: Real> Sizes<T> {
-    /// The largest size; zero if there is none.
+    /// The largest size; zero without sizes.
     pub fn largest(&self) -> f64 {
         match self {
             Sizes::None => 0.0,
@@ -288,7 +288,7 @@ impl Kernel {
         self.description().name
     }
 
-    /// The name of its core or softening; empty where there is no choice.
+    /// The name of its core or softening; empty if the kernel has only one.
     pub fn core_name(self) -> &'static str {
         match self {
             Kernel::Coulomb | Kernel::CoulombDipoles => "",
@@ -334,7 +334,7 @@ impl Kernel {
     }
 }
 
-/// Refuses outputs and constants that do not fit the kernel.
+/// Checks that the outputs and constants fit the kernel.
 pub(crate) fn validate(request: &Request<Space>) -> Result<(), Error> {
     let kernel = request.kernel.description();
     for output in &request.outputs {

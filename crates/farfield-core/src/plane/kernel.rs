@@ -161,7 +161,7 @@ impl Interaction {
     }
 }
 
-/// Refuses outputs and methods that do not fit the kernel.
+/// Checks that the outputs and the method fit the kernel.
 pub(crate) fn validate(request: &Request<Plane>) -> Result<(), Error> {
     let Interaction { kernel, core, .. } = request.kernel;
     let known = kernel.outputs(core);

@@ -149,7 +149,8 @@ pub trait Lanes:
         unsafe { Self::gather_strided(rows, count, columns.as_mut_ptr().cast(), Self::LANES) }
     }
 
-    /// The inverse of [`Lanes::gather_rows`], adding: `rows[l][k] += lane l of columns[k]`. Rows that overlap get wrong sums.
+    /// The inverse of [`Lanes::gather_rows`], adding: `rows[l][k] += lane l of columns[k]`. The sums of overlapping
+    /// rows are wrong.
     ///
     /// # Safety
     /// Each of the first `LANES` pointers must be valid for reading and writing `count` values.
@@ -174,8 +175,8 @@ pub trait Lanes:
     /// [`Lanes::scatter_add_rows`] from columns that begin `stride` values apart.
     ///
     /// # Safety
-    /// There are `LANES` rows, each valid for reading and writing `count` values; `columns` is valid for reading `LANES`
-    /// values at every multiple of `stride` below `count * stride`.
+    /// There are `LANES` rows, each valid for reading and writing `count` values; `columns` is valid for reading
+    /// `LANES` values at every multiple of `stride` below `count * stride`.
     #[inline(always)]
     unsafe fn scatter_add_strided(columns: *const Self::Elem, stride: usize, count: usize, rows: &[*mut Self::Elem]) {
         // SAFETY: forwarded from the caller.

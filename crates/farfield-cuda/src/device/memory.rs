@@ -66,7 +66,7 @@ impl Buffers {
         &self.device
     }
 
-    /// Memory for `length` values, of whatever bits it had. At least one value, so that it has an address.
+    /// Uninitialised memory for `length` values. At least one value is allocated, so that it has an address.
     pub fn uninit<T: AnyBits>(&self, length: usize) -> Result<CudaSlice<T>, Error> {
         // SAFETY: any bits are valid values.
         unsafe { self.stream.alloc(length.max(1)) }.map_err(|error| self.failure::<T>(&error, length))
@@ -94,7 +94,7 @@ impl Buffers {
         assert!(values.len() <= buffer.len(), "{} into {}", values.len(), buffer.len());
         if bytes >= staging::LEAST {
             let to = buffer.device_ptr(&self.stream).0;
-            // SAFETY: the bytes of the values, of which those between members may be uninitialised.
+            // SAFETY: the bytes of the values; padding between members may be uninitialised.
             let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<MaybeUninit<u8>>(), bytes) };
             if let Some(copied) = self.device.stage(|staging| staging.write(&self.stream, bytes, to)) {
                 return copied.map_err(failure());

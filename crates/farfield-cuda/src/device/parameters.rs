@@ -27,7 +27,7 @@ pub trait DeviceType {
     }
 }
 
-/// Numbers and structs of numbers: what a device leaves in memory is a value, whatever it is.
+/// Numbers and structs of numbers, for which anything that a device leaves in memory is a valid value.
 ///
 /// # Safety
 /// Any bits are a valid value.
@@ -36,7 +36,7 @@ pub unsafe trait AnyBits: DeviceRepr {}
 // SAFETY: any bits are valid for each of its values.
 unsafe impl<T: AnyBits, const N: usize> AnyBits for [T; N] {}
 
-/// Types that are named alike on the host and in kernels, or stand for several numbers of an array.
+/// Types that have the same name on the host and in kernels, or stand for several numbers of an array.
 macro_rules! device_types {
     ($($(#[$attribute:meta])* $Name:ident: $Host:ty = $cuda:literal;)+) => {
         $(

@@ -210,7 +210,7 @@ impl Piece {
     fn wait(&mut self, length: usize) -> Result<&mut [MaybeUninit<u8>], DriverError> {
         self.copied.synchronize()?;
         assert!(length <= PIECE, "{length} of {PIECE}");
-        // SAFETY: a piece has so many bytes, which belong to this value alone.
+        // SAFETY: a piece has at least `length` bytes, which belong to this value alone.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.memory.cast(), length) })
     }
 }
