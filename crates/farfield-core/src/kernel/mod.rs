@@ -23,7 +23,7 @@
 //! 1. plans, tuning, units, checks and the device programs read the description, never the kernel's name;
 //! 2. P2M and P2L pass strengths to `far::FarSources`, which turns them into the expansions of the form;
 //! 3. L2P and M2P call `far::FarOutputs`, which turns expansions into the sums of the form;
-//! 4. P2P calls the kernel's own loops by `Kernel::add_pairs`;
+//! 4. P2P calls the kernel's own loops by `PairSums::add_vectors`;
 //! 5. the true sums (`reference`) follow from the form and the plain formula of the regularisation.
 //!
 //! Only this module distinguishes kernels; expansions and translations do not. `docs/notes/adding-a-kernel.md` lists
@@ -50,7 +50,7 @@ pub(crate) use pair::Pair;
 
 use crate::error::Error;
 use crate::geometry::Space;
-use crate::p2p::{Block, MutualBlock, Pairs};
+use crate::p2p::{Block, MutualBlock, PairSums, Pairs, Skip};
 use crate::simd::{Real, SimdLevel};
 use crate::sum::{Request, parameter};
 use std::fmt;
@@ -210,18 +210,6 @@ impl Kernel {
         }
     }
 
-    /// Adds the sums over the pairs of a block.
-    pub(crate) fn add_pairs<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
-        match pairs.kernel {
-            Kernel::Gravity { softening, .. } if pairs.softened => {
-                gravity::add_pairs(softening, pairs, simd, block, sums)
-            }
-            Kernel::Coulomb | Kernel::Gravity { .. } => coulomb::add_pairs(pairs, simd, block, sums),
-            Kernel::CoulombDipoles => dipole::add_pairs(pairs, simd, block, sums),
-            Kernel::BiotSavart { core } => biot_savart::add_pairs(core, pairs, simd, block, sums),
-        }
-    }
-
     /// The cost of a pair in the loop that evaluates it once for both of its points, relative to evaluating it once
     /// for each. `None` if there is no such loop or it is never faster.
     pub(crate) fn mutual_cost<T: Real>(pairs: &Pairs, simd: SimdLevel) -> Option<f64> {
@@ -237,20 +225,11 @@ impl Kernel {
         coulomb::add_mutual(pairs, simd, block, sums);
     }
 
-    /// The number of strength vectors, of `vectors` in total, that one pass of the loops over pairs takes.
-    pub(crate) fn vectors_at_once(pairs: &Pairs, vectors: usize) -> usize {
-        if pairs.kernel.form() == Form::Charge && pairs.kernel.is_singular(pairs.softened) {
-            at_once::at_once(pairs.derivatives, vectors)
-        } else {
-            1
-        }
-    }
-
     /// The cost of a pair for `vectors` strength vectors, relative to its cost for one vector.
     pub(crate) fn cost_of_vectors(pairs: &Pairs, vectors: usize) -> f64 {
         let (mut left, mut cost) = (vectors, 0.0);
         while left > 0 {
-            let at_once = Self::vectors_at_once(pairs, left);
+            let at_once = pairs.vectors_at_once(left);
             cost += if at_once == 1 {
                 1.0
             } else {
@@ -259,20 +238,6 @@ impl Kernel {
             left -= at_once;
         }
         cost
-    }
-
-    /// [`Kernel::add_pairs`] for [`Kernel::vectors_at_once`] vectors. Strengths and sums are stored vector by vector.
-    pub(crate) fn add_pairs_of<T: Real>(
-        pairs: &Pairs,
-        simd: SimdLevel,
-        block: &Block<T, 3>,
-        vectors: usize,
-        sums: &mut [T],
-    ) {
-        match vectors {
-            1 => Self::add_pairs(pairs, simd, block, sums),
-            _ => at_once::add_pairs(pairs, simd, block, vectors, sums),
-        }
     }
 
     /// The kernel with its constant replaced, if it has one.
@@ -331,6 +296,44 @@ impl Kernel {
     /// Whether coincident pairs are skipped, given whether any source has a size.
     pub fn is_singular(self, has_sizes: bool) -> bool {
         self.description().is_singular(has_sizes)
+    }
+}
+
+impl PairSums<3> for Pairs {
+    fn strengths(&self) -> usize {
+        self.kernel.strength_components()
+    }
+
+    fn sums(&self) -> usize {
+        Pairs::sums(self)
+    }
+
+    fn own_skip(&self, same: bool) -> Skip {
+        if same && !self.kernel.is_singular(self.softened) {
+            Skip::SameIndex
+        } else {
+            Skip::Coincident
+        }
+    }
+
+    fn vectors_at_once(&self, vectors: usize) -> usize {
+        if self.kernel.form() == Form::Charge && self.kernel.is_singular(self.softened) {
+            at_once::at_once(self.derivatives, vectors)
+        } else {
+            1
+        }
+    }
+
+    fn add_vectors<T: Real>(&self, simd: SimdLevel, block: &Block<T, 3>, vectors: usize, sums: &mut [T]) {
+        match self.kernel {
+            _ if vectors > 1 => at_once::add_pairs(self, simd, block, vectors, sums),
+            Kernel::Gravity { softening, .. } if self.softened => {
+                gravity::add_pairs(softening, self, simd, block, sums)
+            }
+            Kernel::Coulomb | Kernel::Gravity { .. } => coulomb::add_pairs(self, simd, block, sums),
+            Kernel::CoulombDipoles => dipole::add_pairs(self, simd, block, sums),
+            Kernel::BiotSavart { core } => biot_savart::add_pairs(core, self, simd, block, sums),
+        }
     }
 }
 

@@ -130,7 +130,9 @@ impl<'a, T: Real, const D: usize> Block<'a, T, D> {
         let mut done = 0;
         while done < vectors {
             self.sources.strengths = &strengths[done * pairs.strengths() * self.sources.stride..];
-            done += pairs.add_some(simd, &self, vectors - done, &mut sums[done * length..]);
+            let at_once = pairs.vectors_at_once(vectors - done);
+            pairs.add_vectors(simd, &self, at_once, &mut sums[done * length..]);
+            done += at_once;
         }
     }
 }

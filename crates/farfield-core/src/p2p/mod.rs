@@ -20,14 +20,16 @@ pub(crate) trait PairSums<const D: usize> {
     fn sums(&self) -> usize;
     /// The pairs to skip among points that may coincide; `same` says that the sources are the targets.
     fn own_skip(&self, same: bool) -> Skip;
-    /// Adds to `sums[k * n + i]`, for the i-th of n targets, the sums over the sources of the block.
-    fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, D>, sums: &mut [T]);
-    /// [`PairSums::add`] for the first few of `vectors` strength vectors: as many as one pass of the loop takes.
-    /// Returns their number. Strengths and sums are stored vector by vector.
-    fn add_some<T: Real>(&self, simd: SimdLevel, block: &Block<T, D>, vectors: usize, sums: &mut [T]) -> usize {
-        let _ = vectors;
-        self.add(simd, block, sums);
-        1
+    /// The number of strength vectors, of `vectors`, that one pass of the loop takes.
+    fn vectors_at_once(&self, vectors: usize) -> usize {
+        vectors.min(1)
+    }
+    /// Adds to `sums[k * n + i]`, for the i-th of n targets, the sums over the sources of the block, for `vectors` strength
+    /// vectors: a number that [`PairSums::vectors_at_once`] returns. Strengths and sums are stored vector by vector.
+    fn add_vectors<T: Real>(&self, simd: SimdLevel, block: &Block<T, D>, vectors: usize, sums: &mut [T]);
+    /// [`PairSums::add_vectors`] for one vector.
+    fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, D>, sums: &mut [T]) {
+        self.add_vectors(simd, block, 1, sums);
     }
 }
 
@@ -49,34 +51,6 @@ impl Pairs {
 
 /// Full accuracy of the precision.
 pub(crate) const FULL: u8 = RsqrtAccuracy::Full as u8;
-
-impl PairSums<3> for Pairs {
-    fn strengths(&self) -> usize {
-        self.kernel.strength_components()
-    }
-
-    fn sums(&self) -> usize {
-        Pairs::sums(self)
-    }
-
-    fn own_skip(&self, same: bool) -> Skip {
-        if same && !self.kernel.is_singular(self.softened) {
-            Skip::SameIndex
-        } else {
-            Skip::Coincident
-        }
-    }
-
-    fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
-        Kernel::add_pairs(self, simd, block, sums);
-    }
-
-    fn add_some<T: Real>(&self, simd: SimdLevel, block: &Block<T, 3>, vectors: usize, sums: &mut [T]) -> usize {
-        let at_once = Kernel::vectors_at_once(self, vectors);
-        Kernel::add_pairs_of(self, simd, block, at_once, sums);
-        at_once
-    }
-}
 
 /// The accuracy of reciprocal square roots for a plan with tolerance `tolerance` and `derivatives` derivatives of the
 /// potential.

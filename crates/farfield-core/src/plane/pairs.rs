@@ -347,7 +347,7 @@ impl PairSums<2> for PlanePairs {
         }
     }
 
-    fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, 2>, sums: &mut [T]) {
+    fn add_vectors<T: Real>(&self, simd: SimdLevel, block: &Block<T, 2>, _: usize, sums: &mut [T]) {
         match (self.kernel, self.derivatives) {
             (Kernel::Harmonic, 0) => match (self.core, self.complex, self.full) {
                 (Core::Singular, false, false) => block.at::<Inverse<Singular>, 1, 2, FAST>(simd, sums),
