@@ -8,7 +8,7 @@ use crate::partition::{Sorted, Weights, cut};
 use crate::problem::{Points, Shared};
 use crate::route::Route;
 use crate::sum::Sum;
-use crate::traffic::Traffic;
+use crate::traffic::Exchanged;
 use crate::tuning::Far;
 use farfield::Precision;
 use farfield::kernel::Sizes;
@@ -45,7 +45,7 @@ impl<P: Shared<D>, T: Precision, const D: usize> Dealt<P, T, D> {
     /// [`Error::OnRank`] if an engine fails to plan.
     pub fn evenly(
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         (sum, far): (&Sum<P>, Far),
         points: &Points<'_, T, D>,
     ) -> Result<Self, Error> {
@@ -66,7 +66,7 @@ impl<P: Shared<D>, T: Precision, const D: usize> Dealt<P, T, D> {
 
     fn by_weights(
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         (sum, far): (&Sum<P>, Far),
         points: &Points<'_, T, D>,
         weights: &Weights,
@@ -123,7 +123,7 @@ fn stay<T, const D: usize>(points: &Points<'_, T, D>) -> [Arc<Route>; 2] {
 /// Moves points along their routes. Called by all ranks together.
 pub fn arrive<T: Precision, const D: usize>(
     ranks: &(impl Communicator + ?Sized),
-    traffic: &mut Traffic,
+    traffic: &mut Exchanged,
     routes: &[Arc<Route>; 2],
     points: &Points<'_, T, D>,
     root: Root<D>,

@@ -8,7 +8,7 @@
 use crate::communicator::{Communicator, Message};
 use crate::equivalent::{SPHERE, Sources, Sphere, stands_for_many};
 use crate::route::deliver;
-use crate::traffic::Traffic;
+use crate::traffic::Exchanged;
 use crate::tree::{Extent, Tree};
 use crate::tuning::Far;
 use crate::wire::{Reader, Writer};
@@ -106,7 +106,7 @@ impl Essential {
     /// rank knows the ranks that send to it. Called by all ranks together.
     pub fn new<T: Real, const D: usize>(
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         (parcels, senders): (Vec<Parcel>, &[usize]),
         (tree, sphere): (&Tree<D>, &Sphere<D>),
         (sources, sizes): (&[[T; D]], Option<&[T]>),
@@ -196,7 +196,7 @@ impl Essential {
     pub fn strengths<T: Real, const D: usize>(
         &self,
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         (tree, sphere): (&Tree<D>, usize),
         own: Sources<'_, T, D>,
         equivalents: &BTreeMap<usize, Vec<f64>>,
@@ -274,7 +274,7 @@ impl Essential {
 /// ranks together.
 pub fn tell<const D: usize>(
     ranks: &(impl Communicator + ?Sized),
-    traffic: &mut Traffic,
+    traffic: &mut Exchanged,
     boxes: &[Extent<D>],
     (to, from): (&[usize], &[usize]),
 ) -> Vec<(usize, Vec<Extent<D>>)> {

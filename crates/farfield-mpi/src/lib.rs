@@ -65,8 +65,8 @@ pub use equivalent::Carried;
 pub use error::{Cause, Error, agree, agree_on};
 pub use plan::Plan;
 pub use problem::{Points, Shared};
-pub use report::{RankReport, Seconds};
+pub use report::{RankReport, RankSeconds};
 #[cfg(feature = "program")]
 pub use simulation::OneThread;
 pub use sum::Sum;
-pub use traffic::Traffic;
+pub use traffic::Exchanged;

@@ -15,7 +15,7 @@ use crate::received::{self, Cutting};
 use crate::segments::{Facts, Segments};
 use crate::sum::Sum;
 use crate::top::Top;
-use crate::traffic::Traffic;
+use crate::traffic::Exchanged;
 use crate::tree::{Extent, Tree, cover};
 use crate::tuning::{self, Far};
 use farfield::kernel::Sizes;
@@ -81,7 +81,7 @@ impl<P: Shared<D>, T: Precision, const D: usize> Local<P, T, D> {
     /// [`Error::OnRank`] if an engine fails to plan.
     pub fn new(
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         (sum, far): (&Sum<P>, Far),
         own: &Own<T, D>,
     ) -> Result<Self, Error> {
@@ -167,7 +167,7 @@ impl<P: Shared<D>, T: Precision, const D: usize> Local<P, T, D> {
     fn exchange(
         &mut self,
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         request: &Request<P>,
         own: &Own<T, D>,
     ) -> Imported<T, D> {
@@ -233,10 +233,10 @@ impl<P: Shared<D>, T: Precision, const D: usize> Local<P, T, D> {
     pub fn evaluate(
         &mut self,
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         (sum, own): (&Sum<P>, &Own<T, D>),
         strengths: &[T],
-    ) -> Summed<T, P> {
+    ) -> BothEngines<T, P> {
         let sources = Sources {
             points: &own.sources,
             strengths,
@@ -276,7 +276,7 @@ impl<P: Shared<D>, T: Precision, const D: usize> Local<P, T, D> {
     fn strengths(
         &self,
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         sources: Sources<'_, T, D>,
         equivalents: BTreeMap<usize, Vec<f64>>,
     ) -> Vec<T> {
@@ -352,7 +352,7 @@ impl<P: Shared<D>, T: Precision, const D: usize> Local<P, T, D> {
 }
 
 /// The fields of both engines, and the seconds by step.
-pub type Summed<T, G> = (Result<[Option<Field<T, G>>; 2], farfield::Error>, Beside);
+pub type BothEngines<T, G> = (Result<[Option<Field<T, G>>; 2], farfield::Error>, Beside);
 
 /// Plans a sum; `None` if there is nothing to sum.
 fn planned<P: Shared<D>, T: Precision, const D: usize>(

@@ -269,7 +269,7 @@ mod tests {
                 let [cuts] = cut(ranks, [&sorted], 0.01);
                 let route = crate::route::Route::new(ranks, sorted, cuts);
                 let numbers: Vec<f64> = keys.iter().map(|key| *key as f64).collect();
-                let own = route.forward(ranks, &mut crate::traffic::Traffic::default(), &numbers, (1, 1));
+                let own = route.forward(ranks, &mut crate::traffic::Exchanged::default(), &numbers, (1, 1));
                 let own: Vec<u64> = own.into_iter().map(|key| key as u64).collect();
                 let work: f64 = own.iter().map(take).sum();
                 works.push(work);

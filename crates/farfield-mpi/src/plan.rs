@@ -7,10 +7,10 @@ use crate::deal::{Dealt, arrive};
 use crate::error::{Error, agree};
 use crate::local::{Local, Own};
 use crate::problem::{Points, Shared};
-use crate::report::{RankReport, Seconds};
+use crate::report::{RankReport, RankSeconds};
 use crate::route::Route;
 use crate::sum::Sum;
-use crate::traffic::Traffic;
+use crate::traffic::Exchanged;
 use crate::tuning::{self, Far};
 use farfield::check::{Check, Measured, Verdict};
 use farfield::plan::Parameters;
@@ -55,7 +55,7 @@ impl<'c, C: Communicator + ?Sized, P: Shared<D>, T: Precision, const D: usize> P
         if ranks.size() > 1 {
             sum.request.options.tolerance = Some(tuning::of_own::<T>(usual));
         }
-        let mut traffic = Traffic::default();
+        let mut traffic = Exchanged::default();
         let dealt = Dealt::evenly(ranks, &mut traffic, (&sum, far), &points)?;
         let mut plan = Self {
             ranks,
@@ -87,7 +87,7 @@ impl<'c, C: Communicator + ?Sized, P: Shared<D>, T: Precision, const D: usize> P
         let (ranks, far) = (self.ranks, self.local.far());
         let sum = self.sum.of_rank(points.clone(), self.sum.request.options.clone());
         agree(ranks, self.check_counts(&points).and_then(|()| sum.validate()))?;
-        let mut traffic = Traffic::default();
+        let mut traffic = Exchanged::default();
         let root = Root::of_all(ranks, [points.sources, points.targets.unwrap_or(&[])]);
         let own = arrive(ranks, &mut traffic, &self.routes, &points, root);
         let mut seconds = start.elapsed().as_secs_f64();
@@ -132,16 +132,16 @@ impl<'c, C: Communicator + ?Sized, P: Shared<D>, T: Precision, const D: usize> P
     }
 
     /// Starts the report with planning.
-    fn begin_report(&mut self, start: Instant, planning: Traffic, partition: f64) {
+    fn begin_report(&mut self, start: Instant, planning: Exchanged, partition: f64) {
         self.report = RankReport {
             planning,
-            seconds: Seconds {
+            seconds: RankSeconds {
                 partition,
                 essential: self.local.seconds.exchange,
                 plan: self.local.seconds.work + self.local.seconds.after,
                 plan_hidden: self.local.seconds.hidden,
                 total: start.elapsed().as_secs_f64(),
-                ..Seconds::default()
+                ..RankSeconds::default()
             },
             ..RankReport::default()
         };
@@ -155,9 +155,13 @@ impl<'c, C: Communicator + ?Sized, P: Shared<D>, T: Precision, const D: usize> P
     /// [`Error::OnRank`], the same on all ranks, if strengths do not fit, a result overflows, or an engine fails.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, P>, Error> {
         let start = Instant::now();
-        let first = self.report.evaluation == Traffic::default() && self.report.seconds.engine == 0.0;
-        let mut seconds = if first { self.report.seconds } else { Seconds::default() };
-        let mut traffic = Traffic::default();
+        let first = self.report.evaluation == Exchanged::default() && self.report.seconds.engine == 0.0;
+        let mut seconds = if first {
+            self.report.seconds
+        } else {
+            RankSeconds::default()
+        };
+        let mut traffic = Exchanged::default();
         let (carried, vectors) = (P::carried(self.sum.request.kernel), self.sum.request.vectors);
         agree(self.ranks, self.check_strengths(strengths))?;
 
@@ -197,7 +201,12 @@ impl<'c, C: Communicator + ?Sized, P: Shared<D>, T: Precision, const D: usize> P
     }
 
     /// The sums at this rank's own targets, output by output.
-    fn sum_of_rank(&mut self, traffic: &mut Traffic, seconds: &mut Seconds, moved: &[T]) -> Result<Vec<Vec<T>>, Error> {
+    fn sum_of_rank(
+        &mut self,
+        traffic: &mut Exchanged,
+        seconds: &mut RankSeconds,
+        moved: &[T],
+    ) -> Result<Vec<Vec<T>>, Error> {
         let of_sum = (&self.sum, &self.own);
         let (fields, beside) = self.local.evaluate(self.ranks, traffic, of_sum, moved);
         seconds.exchange += beside.exchange;
@@ -226,8 +235,8 @@ impl<'c, C: Communicator + ?Sized, P: Shared<D>, T: Precision, const D: usize> P
     /// tolerance.
     fn measure(
         &mut self,
-        traffic: &mut Traffic,
-        seconds: &mut Seconds,
+        traffic: &mut Exchanged,
+        seconds: &mut RankSeconds,
         moved: &[T],
         values: &mut Vec<Vec<T>>,
     ) -> Result<Option<Check>, Error> {
@@ -286,7 +295,7 @@ impl<'c, C: Communicator + ?Sized, P: Shared<D>, T: Precision, const D: usize> P
         let (request, vectors) = (&self.sum.request, self.sum.request.vectors);
         agree(self.ranks, self.check_strengths(strengths))?;
         agree(self.ranks, field.check_shape(request, self.routes[1].leaving()))?;
-        let mut traffic = Traffic::default();
+        let mut traffic = Exchanged::default();
         let moved = self.routes[0].forward(
             self.ranks,
             &mut traffic,
@@ -317,7 +326,7 @@ impl<'c, C: Communicator + ?Sized, P: Shared<D>, T: Precision, const D: usize> P
     /// targets), to the ranks that sum at them. Returns the rows of the targets at which this rank sums. A caller who
     /// moves all data of its points this way can use [`Sum::in_place`]. Called by all ranks together.
     pub fn follow(&self, rows: &[T], columns: usize) -> Vec<T> {
-        self.routes[1].forward(self.ranks, &mut Traffic::default(), rows, (1, columns))
+        self.routes[1].forward(self.ranks, &mut Exchanged::default(), rows, (1, columns))
     }
 
     /// The largest work of a rank divided by the mean; 1 if there are few points.

@@ -1,11 +1,11 @@
 //! The report of one rank about a sum over ranks.
 
-use crate::traffic::Traffic;
+use crate::traffic::Exchanged;
 
 /// Seconds of one rank by step. They add up to the total plus the overlapped times. Steps that wait for other ranks
 /// include the waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Seconds {
+pub struct RankSeconds {
     /// Validating input, computing keys, cutting the curve and moving points.
     pub partition: f64,
     /// Building the coarse tree, walking it, and exchanging positions.
@@ -50,9 +50,9 @@ pub struct RankReport {
     /// The forecast cost of the sum, in nanoseconds of one thread.
     pub work: f64,
     /// The traffic of planning.
-    pub planning: Traffic,
+    pub planning: Exchanged,
     /// The traffic of the last evaluation.
-    pub evaluation: Traffic,
+    pub evaluation: Exchanged,
     /// Seconds by step; those of the first evaluation include planning.
-    pub seconds: Seconds,
+    pub seconds: RankSeconds,
 }

@@ -2,7 +2,7 @@
 
 use crate::communicator::{Communicator, Message};
 use crate::partition::Sorted;
-use crate::traffic::Traffic;
+use crate::traffic::Exchanged;
 use crate::wire::{Reader, Writer};
 use farfield::simd::Real;
 use rayon::prelude::*;
@@ -77,7 +77,7 @@ impl Route {
     pub fn forward<T: Real>(
         &self,
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         values: &[T],
         (blocks, columns): (usize, usize),
     ) -> Vec<T> {
@@ -93,7 +93,7 @@ impl Route {
     pub fn forward_into<T: Real>(
         &self,
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         values: &[T],
         (blocks, columns): (usize, usize),
         arrived: &mut [T],
@@ -133,7 +133,7 @@ impl Route {
     pub fn back<T: Real>(
         &self,
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         values: Vec<T>,
         (blocks, columns): (usize, usize),
     ) -> Vec<T> {
@@ -213,7 +213,7 @@ fn pick_rows<T: Real, const C: usize>(from: &[T], to: &mut [T], place_of: impl F
 /// are not sent but returned with the others.
 pub fn deliver(
     ranks: &(impl Communicator + ?Sized),
-    traffic: &mut Traffic,
+    traffic: &mut Exchanged,
     mut outgoing: Vec<Message>,
     mut expected: Vec<(usize, usize)>,
 ) -> Vec<Message> {
@@ -244,7 +244,7 @@ mod tests {
                 let sorted = Sorted::new(keys, |_| 1);
                 let [cuts] = cut(ranks, [&sorted], 0.0);
                 let route = Route::new(ranks, sorted, cuts);
-                let mut traffic = Traffic::default();
+                let mut traffic = Exchanged::default();
                 let number = |k: usize| (1000 * ranks.rank() + k) as f64;
                 let values: Vec<f64> = (0..blocks * own * columns).map(number).collect();
                 let there = route.forward(ranks, &mut traffic, &values, (blocks, columns));
@@ -267,7 +267,7 @@ mod tests {
                 let sorted = Sorted::new(keys.clone(), |_| 1);
                 let [cuts] = cut(ranks, [&sorted], 0.0);
                 let route = Route::new(ranks, sorted, cuts);
-                let mut traffic = Traffic::default();
+                let mut traffic = Exchanged::default();
                 // Two blocks of two columns: the key and the number of the block.
                 let values: Vec<f64> = (0..2)
                     .flat_map(|block| keys.iter().flat_map(move |key| [*key as f64, block as f64]))

@@ -9,7 +9,7 @@ use farfield::Space;
 use farfield::kernel::Sizes;
 use farfield::memory::{Array, ArraySizes};
 use farfield_sim::Error as SimError;
-use farfield_sim::ranks::{Ranks, Summed};
+use farfield_sim::ranks::{RankSum, Ranks};
 use farfield_sim::summation::Task;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -84,13 +84,13 @@ impl<C: Communicator> Ranks for OneThread<C> {
         self.get().send(outgoing)
     }
 
-    fn sum(&self, task: &Task<'_>) -> Result<Summed, SimError> {
+    fn sum(&self, task: &Task<'_>) -> Result<RankSum, SimError> {
         let start = Instant::now();
         let mut plan = plan(self.get(), &Sum::of(task.request.clone()).in_place(), task)?;
         let field = plan
             .evaluate(task.strengths.values()?)
             .map_err(|error| during(task.what, error))?;
-        Ok(Summed {
+        Ok(RankSum {
             outputs: field.into_values().into_iter().map(Array::of).collect(),
             parameters: plan.parameters(),
             seconds: start.elapsed().as_secs_f64(),

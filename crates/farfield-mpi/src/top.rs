@@ -6,7 +6,7 @@ use crate::communicator::{Communicator, Message};
 use crate::equivalent::{Moments, SPHERE, Sphere};
 use crate::route::deliver;
 use crate::segments::{Lists, Segments};
-use crate::traffic::Traffic;
+use crate::traffic::Exchanged;
 use crate::wire::{Reader, Writer};
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ impl<const D: usize> Top<D> {
     pub fn strengths(
         &self,
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         sphere: &Sphere<D>,
         own: Vec<f64>,
         columns: usize,
@@ -89,7 +89,7 @@ impl<const D: usize> Top<D> {
     fn upward(
         &self,
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         sphere: &Sphere<D>,
         own: Vec<f64>,
         columns: usize,
@@ -129,7 +129,7 @@ impl<const D: usize> Top<D> {
     fn across(
         &self,
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         spoken: &BTreeMap<usize, Vec<f64>>,
         length: usize,
     ) -> BTreeMap<usize, Vec<f64>> {
@@ -173,7 +173,7 @@ impl<const D: usize> Top<D> {
     fn downward(
         &self,
         ranks: &(impl Communicator + ?Sized),
-        traffic: &mut Traffic,
+        traffic: &mut Exchanged,
         across: BTreeMap<usize, Vec<f64>>,
         length: usize,
     ) -> Vec<f64> {

@@ -4,7 +4,7 @@ use crate::communicator::Message;
 
 /// Bytes and messages that a rank exchanged with other ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Traffic {
+pub struct Exchanged {
     /// Bytes sent.
     pub bytes_sent: u64,
     /// Bytes received.
@@ -15,7 +15,7 @@ pub struct Traffic {
     pub messages_received: u64,
 }
 
-impl Traffic {
+impl Exchanged {
     /// Adds outgoing messages, and incoming messages given by sender and length.
     pub fn count(&mut self, outgoing: &[Message], expected: &[(usize, usize)]) {
         self.bytes_sent += outgoing.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();

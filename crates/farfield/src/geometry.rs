@@ -4,7 +4,7 @@ use crate::Error;
 use crate::engine::{Engine, OnDevice};
 use farfield_core::Sum;
 use farfield_cuda::device::{Precision, Properties};
-use farfield_cuda::resident::{Array, DevicePoints, Resident, Summed};
+use farfield_cuda::resident::{Array, DevicePoints, Resident, Results};
 use farfield_cuda::{Device, auto};
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub trait Geometry: farfield_core::Geometry {
         request: &crate::Request<Self>,
         points: &DevicePoints<'_, T>,
         strengths: &Array<T>,
-    ) -> Result<Summed<T>, Error>;
+    ) -> Result<Results<T>, Error>;
     /// Whether a GPU is expected to be so much faster that opening it pays.
     #[doc(hidden)]
     fn gpu_pays<T: Precision>(gpu: &Properties, sum: &Sum<'_, T, Self>) -> bool;
@@ -80,7 +80,7 @@ macro_rules! same_methods {
             request: &crate::Request<Self>,
             points: &DevicePoints<'_, T>,
             strengths: &Array<T>,
-        ) -> Result<Summed<T>, Error> {
+        ) -> Result<Results<T>, Error> {
             resident.$sum(request, points, strengths)
         }
     };

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 /// The time of an evaluation, by part.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Seconds {
+pub struct BrickSeconds {
     /// Copying plans to the device and results back.
     pub transfer: f64,
     /// Kernels of direct plans.
@@ -150,7 +150,7 @@ impl<T: Precision> BrickSum<T> {
     ///
     /// # Panics
     /// If the lengths of the plans or of `values` do not match the number of bricks.
-    pub fn evaluate(&mut self, plans: &Plans<T>, values: &mut [T]) -> Result<Seconds, Error> {
+    pub fn evaluate(&mut self, plans: &Plans<T>, values: &mut [T]) -> Result<BrickSeconds, Error> {
         let bricks = plans.bricks.len();
         assert_eq!(values.len(), bricks * BRICK_POINTS * self.components);
         assert_eq!(plans.direct_offsets.len(), bricks + 1);
@@ -167,7 +167,7 @@ impl<T: Precision> BrickSum<T> {
             self.evaluate_pass(plans, far.as_ref(), range, values, &mut phases)?;
         }
         let (direct, indirect) = (phases.of(Phase::P2p), phases.of(Phase::M2p));
-        Ok(Seconds {
+        Ok(BrickSeconds {
             transfer: start.elapsed().as_secs_f64() - direct - indirect,
             direct,
             indirect,

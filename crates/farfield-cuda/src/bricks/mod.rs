@@ -7,7 +7,7 @@
 mod evaluate;
 mod rate;
 
-pub use evaluate::{BrickSum, Seconds};
+pub use evaluate::{BrickSeconds, BrickSum};
 pub use rate::{rate_program, root_rate};
 
 use crate::compile::Program;

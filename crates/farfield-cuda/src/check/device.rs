@@ -82,7 +82,7 @@ kernels! {
 }
 
 /// The arrays on the device of an engine that has summed, in the engine's order.
-pub(crate) trait Summed<T: Precision> {
+pub(crate) trait SumOnDevice<T: Precision> {
     /// The positions of targets.
     fn targets(&self) -> &CudaSlice<T>;
     /// The caller's index of each target; `None` for the identity.
@@ -147,7 +147,7 @@ impl<T: Precision> Checker<T> {
     /// Measures the error of the engine's sum for `vectors` strength vectors.
     pub fn measure(
         &mut self,
-        engine: &mut dyn Summed<T>,
+        engine: &mut dyn SumOnDevice<T>,
         (strengths, vectors): (Values<T>, usize),
         tolerance: Option<f64>,
         check: &mut Check,
@@ -164,7 +164,7 @@ impl<T: Precision> Checker<T> {
     }
 
     /// Finds the norms of the outputs and the candidates: the pool, and the targets with the largest values.
-    fn find_candidates(&mut self, engine: &dyn Summed<T>, vectors: usize) -> Result<(), Error> {
+    fn find_candidates(&mut self, engine: &dyn SumOnDevice<T>, vectors: usize) -> Result<(), Error> {
         let pool = self.look.pool();
         let stretch = self.target_count.div_ceil(STRETCHES).max(1);
         let stretches = self.target_count.div_ceil(stretch) as usize;
@@ -232,7 +232,7 @@ impl<T: Precision> Checker<T> {
     /// Launches the kernel that writes the values of an output at some targets to a place in the results.
     fn find(
         &self,
-        engine: &dyn Summed<T>,
+        engine: &dyn SumOnDevice<T>,
         (values, kind): (&CudaSlice<T>, &OutputKind),
         vectors: usize,
         (drawn, drawn_count): (&CudaSlice<u32>, usize),
@@ -256,7 +256,7 @@ impl<T: Precision> Checker<T> {
     /// The computed and true values at the drawn targets.
     fn look_at(
         &self,
-        engine: &mut dyn Summed<T>,
+        engine: &mut dyn SumOnDevice<T>,
         (strengths, vectors): (Values<T>, usize),
         sample: &Sample,
         values: &mut AtDrawn,
@@ -295,7 +295,7 @@ impl<T: Precision> Checker<T> {
     /// The true sums at the drawn targets, for the vectors that are packed.
     fn sum_truth(
         &self,
-        engine: &dyn Summed<T>,
+        engine: &dyn SumOnDevice<T>,
         (drawn, count): (&CudaSlice<u32>, usize),
         streams: u32,
         place: Out<f64>,
@@ -326,7 +326,7 @@ impl<T: Precision> Checker<T> {
     /// Absolute contributions at the first of the drawn targets, slice by slice.
     fn sum_absolute(
         &self,
-        engine: &dyn Summed<T>,
+        engine: &dyn SumOnDevice<T>,
         drawn: (&CudaSlice<u32>, usize),
         streams: u32,
         place: Out<f64>,
@@ -354,7 +354,7 @@ impl<T: Precision> Checker<T> {
 
     fn parameters(
         &self,
-        engine: &dyn Summed<T>,
+        engine: &dyn SumOnDevice<T>,
         (drawn, drawn_count): (&CudaSlice<u32>, usize),
         slice_length: u32,
         partial: Out<f64>,

@@ -8,7 +8,7 @@ mod device;
 mod space;
 
 pub(crate) use correct::{SelfChecked, check_and_correct};
-pub(crate) use device::{Checker, Meaning, Summed};
+pub(crate) use device::{Checker, Meaning, SumOnDevice};
 pub(crate) use space::InSpace;
 
 use crate::compile::Program;

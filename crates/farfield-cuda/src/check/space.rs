@@ -1,6 +1,6 @@
 //! The self-check of sums in space.
 
-use super::{Meaning, Summed};
+use super::{Meaning, SumOnDevice};
 use crate::device::{Precision, Values};
 use crate::direct::Direct;
 use crate::error::Error;
@@ -50,7 +50,7 @@ impl Meaning for InSpace {
     }
 }
 
-impl<T: Precision> Summed<T> for Direct<T> {
+impl<T: Precision> SumOnDevice<T> for Direct<T> {
     fn targets(&self) -> &CudaSlice<T> {
         self.target_positions()
     }
@@ -80,7 +80,7 @@ impl<T: Precision> Summed<T> for Direct<T> {
     }
 }
 
-impl<T: Precision> Summed<T> for Fmm<T> {
+impl<T: Precision> SumOnDevice<T> for Fmm<T> {
     fn targets(&self) -> &CudaSlice<T> {
         &self.target_positions
     }

@@ -16,7 +16,7 @@ pub(crate) use parameters::{
 };
 pub use parameters::{AnyBits, DeviceType};
 pub(crate) use timeline::Timeline;
-pub use traffic::Traffic;
+pub use traffic::Transfers;
 pub(crate) use values::Values;
 
 use cudarc::driver::ValidAsZeroBits;

@@ -2,7 +2,7 @@
 
 use super::parameters::Function;
 use super::staging::Staging;
-use super::traffic::Traffic;
+use super::traffic::Transfers;
 use crate::compile::{Compiler, Program};
 use crate::error::{DriverCall, Error, describe};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
@@ -52,7 +52,7 @@ pub struct Device {
     modules: Mutex<HashMap<Program, Arc<CudaModule>>>,
     tables: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
     staging: Mutex<Vec<Staging>>,
-    traffic: Traffic,
+    traffic: Transfers,
 }
 
 /// The lowest compute capability that the kernels support.
@@ -95,7 +95,7 @@ impl Device {
             modules: Mutex::new(HashMap::new()),
             tables: Mutex::new(HashMap::new()),
             staging: Mutex::new(Vec::new()),
-            traffic: Traffic::default(),
+            traffic: Transfers::default(),
         }))
     }
 
@@ -113,7 +113,7 @@ impl Device {
     }
 
     /// The bytes copied between the host and this device so far.
-    pub fn traffic(&self) -> &Traffic {
+    pub fn traffic(&self) -> &Transfers {
         &self.traffic
     }
 

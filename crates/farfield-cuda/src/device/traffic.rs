@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The number of bytes copied so far.
 #[derive(Debug, Default)]
-pub struct Traffic {
+pub struct Transfers {
     sent: AtomicU64,
     fetched: AtomicU64,
 }
 
-impl Traffic {
+impl Transfers {
     /// Bytes from the host to the device.
     pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)

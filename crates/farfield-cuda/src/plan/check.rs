@@ -3,7 +3,7 @@
 use super::Plan;
 use super::build::resolve_method;
 use super::evaluate::Engine;
-use crate::check::{self, Checker, InSpace, SelfChecked, Summed};
+use crate::check::{self, Checker, InSpace, SelfChecked, SumOnDevice};
 use crate::device::{Buffers, Precision, Values};
 use crate::direct::SumInput;
 use crate::error::Error;
@@ -43,7 +43,7 @@ impl<T: Precision> Wishes<T> {
 }
 
 impl<T: Precision> Engine<T> {
-    fn summed(&mut self) -> &mut dyn Summed<T> {
+    fn summed(&mut self) -> &mut dyn SumOnDevice<T> {
         match self {
             Engine::Direct(direct) => &mut **direct,
             Engine::Fmm(fmm) => &mut **fmm,

@@ -3,7 +3,7 @@
 use super::direct::Direct;
 use super::kind::PairKind;
 use super::plan::{Engine, Plan};
-use crate::check::{self, Checker, Meaning, SelfChecked, Summed};
+use crate::check::{self, Checker, Meaning, SelfChecked, SumOnDevice};
 use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
@@ -48,7 +48,7 @@ impl Meaning for InPlane {
     }
 }
 
-impl<T: Precision> Summed<T> for Engine<T> {
+impl<T: Precision> SumOnDevice<T> for Engine<T> {
     fn targets(&self) -> &CudaSlice<T> {
         match self {
             Engine::Direct(direct) => direct.target_positions(),

@@ -30,7 +30,7 @@ mod survey;
 
 pub use arithmetic::StrengthLaw;
 pub use shrink::ShrunkPoints;
-pub use sum::{DevicePoints, Summed};
+pub use sum::{DevicePoints, Results};
 
 use crate::compile::Program;
 use crate::device::{Buffers, Device, Precision, kernels};

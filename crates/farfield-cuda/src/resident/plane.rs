@@ -1,6 +1,6 @@
 //! Sums in the plane between points that are on the device; results stay there.
 
-use super::{Array, DevicePoints, Resident, Summed};
+use super::{Array, DevicePoints, Resident, Results};
 use crate::device::Precision;
 use crate::error::Error;
 use farfield_core::{Plane, Request};
@@ -16,11 +16,11 @@ impl<T: Precision> Resident<T> {
         request: &Request<Plane>,
         points: &DevicePoints<T>,
         strengths: &Array<T>,
-    ) -> Result<Summed<T>, Error> {
+    ) -> Result<Results<T>, Error> {
         let start = Instant::now();
         let mut plan = self.plan_in_plane(request, points)?;
         let outputs = self.evaluate_in_plane(&mut plan, strengths)?;
-        Ok(Summed {
+        Ok(Results {
             outputs,
             parameters: *plan.parameters(),
             check: plan.last_check().cloned(),

@@ -47,7 +47,7 @@ impl<T: Precision> DevicePoints<'_, T> {
 
 /// What was summed.
 #[derive(Debug)]
-pub struct Summed<T> {
+pub struct Results<T> {
     /// The values of each output, in the caller's order.
     pub outputs: Vec<Array<T>>,
     /// What the plan settled on at first.
@@ -69,7 +69,7 @@ impl<T: Precision> Resident<T> {
         request: &Request<Space>,
         points: &DevicePoints<T>,
         strengths: &Array<T>,
-    ) -> Result<Summed<T>, Error> {
+    ) -> Result<Results<T>, Error> {
         let start = Instant::now();
         let sum = points.asked(request);
         sum.validate()?;
@@ -84,7 +84,7 @@ impl<T: Precision> Resident<T> {
         let about = |output: &Output| (output.name(), output.components());
         let named: Vec<_> = request.outputs.iter().map(about).collect();
         self.check_results(&named, &outputs, largest)?;
-        Ok(Summed {
+        Ok(Results {
             outputs,
             parameters,
             check,

@@ -9,7 +9,7 @@ use farfield::bench::Benchmark;
 use farfield::cuda;
 use farfield::simd::RsqrtAccuracy;
 use farfield_grid::poisson::{
-    Accuracy, Kernel, Method, Pair, Poisson, PoissonDevice, Quantity, Report, Seconds, Smoothing, Work,
+    Accuracy, Kernel, Method, Pair, Poisson, PoissonDevice, Quantity, Report, Smoothing, SolveSeconds, Work,
 };
 use farfield_io::units;
 use farfield_plot::{Axis, BarChart, Figure, LineChart, Part, ReferenceLine, Series};
@@ -100,7 +100,7 @@ pub fn figure_3(context: &Context) -> Result<Reproduction, Error> {
         chart = chart.part(Part::new(name, &parts));
     }
     for (name, of) in [
-        ("evaluation", (|seconds| seconds.evaluation) as fn(Seconds) -> f64),
+        ("evaluation", (|seconds| seconds.evaluation) as fn(SolveSeconds) -> f64),
         ("total", |seconds| seconds.total),
     ] {
         let mut cells = vec![

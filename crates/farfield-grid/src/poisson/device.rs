@@ -3,7 +3,7 @@
 use super::kernel::Pair;
 use super::multipole::unit;
 use super::precision::Precision;
-use super::report::Seconds;
+use super::report::SolveSeconds;
 use super::sources::Sources;
 use super::treecode::{OnCores, Parts, Share};
 use crate::error::Error;
@@ -142,7 +142,7 @@ pub(super) fn evaluate<T: Precision>(
     mut sum: BrickSum<T>,
     parts: &Parts<T>,
     share: Share,
-    seconds: &mut Seconds,
+    seconds: &mut SolveSeconds,
 ) -> Result<Vec<T>, Error> {
     let start = Instant::now();
     let (direct, direct_offsets, indirect, indirect_offsets) = parts.lists.flat();
@@ -193,12 +193,12 @@ pub(super) fn evaluate_beside<T: Precision>(
     sum: BrickSum<T>,
     parts: &Parts<T>,
     cores: &OnCores,
-    seconds: &mut Seconds,
+    seconds: &mut SolveSeconds,
 ) -> Result<Vec<T>, Error> {
     let start = Instant::now();
     let (direct, mut values) = thread::scope(|scope| {
         let device = scope.spawn(|| {
-            let mut seconds = Seconds::default();
+            let mut seconds = SolveSeconds::default();
             evaluate(sum, parts, Share::Direct, &mut seconds).map(|values| (values, seconds))
         });
         let values = cores.evaluate(parts, Share::Indirect, seconds);

@@ -3,7 +3,7 @@
 use super::kernel::{Kernel, Pair, Quantity};
 use super::lists::{BrickLists, bricks};
 use super::precision::Precision;
-use super::report::{Interactions, Report, Seconds};
+use super::report::{Interactions, Report, SolveSeconds};
 use super::sources::Sources;
 use super::tree::SourceTree;
 use super::treecode::{OnCores, Parts, Share, timed};
@@ -196,7 +196,7 @@ fn report<T: Real>(grid: &Grid<T>, sources: &Sources<T>, simd: SimdLevel) -> Rep
         simd,
         rsqrt: None,
         interactions: Interactions::default(),
-        seconds: Seconds::default(),
+        seconds: SolveSeconds::default(),
     }
 }
 

@@ -36,7 +36,7 @@ pub use kernel::{Kernel, LATTICE_SELF_TERM, Pair, Quantity, Smoothing};
 pub use lists::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, BrickLists, DirectRange};
 pub use multipole::{Expansions, term_count};
 pub use precision::Precision;
-pub use report::{Interactions, Report, Seconds};
+pub use report::{Interactions, Report, SolveSeconds};
 pub use sources::Sources;
 pub use tree::{Node, SourceTree};
 pub use treecode::Parts;

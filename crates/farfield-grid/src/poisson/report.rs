@@ -6,7 +6,7 @@ use farfield::simd::{RsqrtAccuracy, SimdLevel};
 /// Wall-clock seconds by phase. Direct and indirect evaluation run concurrently; each is the sum of the threads' times
 /// divided by the number of threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Seconds {
+pub struct SolveSeconds {
     /// The whole solution.
     pub total: f64,
     /// Selecting and ordering the sources.
@@ -66,5 +66,5 @@ pub struct Report {
     /// The interactions evaluated.
     pub interactions: Interactions,
     /// The time by phase.
-    pub seconds: Seconds,
+    pub seconds: SolveSeconds,
 }

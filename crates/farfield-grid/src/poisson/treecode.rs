@@ -6,7 +6,7 @@ use super::kernel::{Pair, Quantity};
 use super::lists::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, BrickLists, bricks};
 use super::multipole::Expansions;
 use super::precision::Precision;
-use super::report::{Interactions, Report, Seconds};
+use super::report::{Interactions, Report, SolveSeconds};
 use super::sources::Sources;
 use super::tree::SourceTree;
 use super::tuning::Parameters;
@@ -54,7 +54,7 @@ impl Poisson {
             simd: self.simd.unwrap_or_else(SimdLevel::best),
             parameters: self.parameters(grid, &sources, &bricks, quantity),
         };
-        Ok(making.parts(sources, bricks, &mut Seconds::default()))
+        Ok(making.parts(sources, bricks, &mut SolveSeconds::default()))
     }
 
     /// Sources -> tree -> expansions -> lists -> evaluation.
@@ -65,7 +65,7 @@ impl Poisson {
         parameters: Parameters,
         quantity: Quantity,
     ) -> Result<(Report, Vec<T>), Error> {
-        let mut seconds = Seconds::default();
+        let mut seconds = SolveSeconds::default();
         let (sources, simd) = (Arc::new(sources), self.simd.unwrap_or_else(SimdLevel::best));
         let bricks = bricks(grid);
         let accuracy = T::rsqrt_accuracy(simd, parameters.rsqrt_error);
@@ -116,7 +116,7 @@ impl Poisson {
         parts: &Parts<T>,
         making: &Making<T>,
         accuracy: RsqrtAccuracy,
-        seconds: Seconds,
+        seconds: SolveSeconds,
     ) -> Report {
         let Parameters {
             theta,
@@ -156,7 +156,7 @@ struct Making<'a, T> {
 
 impl<T: Precision> Making<'_, T> {
     /// Sources -> tree -> expansions -> lists.
-    fn parts(&self, sources: Arc<Sources<T>>, bricks: Vec<Brick>, seconds: &mut Seconds) -> Parts<T> {
+    fn parts(&self, sources: Arc<Sources<T>>, bricks: Vec<Brick>, seconds: &mut SolveSeconds) -> Parts<T> {
         let Parameters {
             theta,
             order,
@@ -220,7 +220,7 @@ pub(super) struct OnCores {
 
 impl OnCores {
     /// The sums at all points, in the order of a channel's values; blocks are evaluated in parallel.
-    pub fn evaluate<T: Precision>(&self, parts: &Parts<T>, share: Share, seconds: &mut Seconds) -> Vec<T> {
+    pub fn evaluate<T: Precision>(&self, parts: &Parts<T>, share: Share, seconds: &mut SolveSeconds) -> Vec<T> {
         let start = Instant::now();
         let components = parts.sources.components();
         let blocks = parts.bricks.len() / BRICKS_PER_BLOCK;

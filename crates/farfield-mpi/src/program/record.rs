@@ -8,7 +8,7 @@ use farfield_cli::evaluate::settings::{Charges, EvaluateSettings, Sources};
 use farfield_cli::failure::Failure;
 use farfield_cli::problem::Problem;
 use farfield_io::units;
-use farfield_mpi::{Communicator, Mpi, Plan, RankReport, Seconds, Shared};
+use farfield_mpi::{Communicator, Mpi, Plan, RankReport, RankSeconds, Shared};
 use serde_json::{Map, Value, json};
 
 /// The result of the fastest evaluation on this rank.
@@ -21,7 +21,7 @@ pub struct Outcome {
     /// Seconds of the slowest rank.
     pub slowest: f64,
     /// The fastest evaluation with an existing plan: seconds of the slowest rank, and of this rank by step.
-    pub reuse: Option<(f64, Seconds)>,
+    pub reuse: Option<(f64, RankSeconds)>,
     tolerance: Option<f64>,
     check: Option<Check>,
     notes: Vec<String>,
@@ -131,7 +131,7 @@ fn of_rank(rank: usize, outcome: &Outcome) -> Value {
     })
 }
 
-fn seconds(seconds: &Seconds) -> Value {
+fn seconds(seconds: &RankSeconds) -> Value {
     json!({
         "total": seconds.total,
         "partition": seconds.partition,

@@ -25,7 +25,7 @@ pub(super) struct Written {
 pub(super) fn write(header: &Header, state: &StateView<'_>, out: &mut dyn Write) -> io::Result<Written> {
     let header = toml::to_string(header)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("cannot write the header: {error}")))?;
-    let mut out = Summed {
+    let mut out = Checksummed {
         out,
         bytes: 0,
         checksum: crc32fast::Hasher::new(),
@@ -50,13 +50,13 @@ pub(super) fn write(header: &Header, state: &StateView<'_>, out: &mut dyn Write)
 }
 
 /// A writer that counts bytes and computes their checksum.
-struct Summed<'a> {
+struct Checksummed<'a> {
     out: &'a mut dyn Write,
     bytes: u64,
     checksum: crc32fast::Hasher,
 }
 
-impl Summed<'_> {
+impl Checksummed<'_> {
     fn number(&mut self, number: usize) -> io::Result<()> {
         self.write_all(&(number as u64).to_le_bytes())
     }
@@ -67,7 +67,7 @@ impl Summed<'_> {
     }
 }
 
-impl Write for Summed<'_> {
+impl Write for Checksummed<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.out.write(bytes)?;
         self.checksum.update(&bytes[..count]);

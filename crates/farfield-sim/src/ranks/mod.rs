@@ -50,7 +50,7 @@ pub trait Ranks: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Error::Sum`] or [`Error::Device`] for one process, [`Error::OnRank`] for several.
-    fn sum(&self, task: &Task<'_>) -> Result<Summed, Error>;
+    fn sum(&self, task: &Task<'_>) -> Result<RankSum, Error>;
 
     /// Moves rows of `columns` numbers, one row for each target of `task`, to the ranks that should own the targets, so
     /// that the work of the sums is balanced. Returns the rows that arrived here.
@@ -62,7 +62,7 @@ pub trait Ranks: fmt::Debug + Send + Sync {
 
 /// The result of a sum on one rank.
 #[derive(Debug)]
-pub struct Summed {
+pub struct RankSum {
     /// The values of each output at this rank's targets.
     pub outputs: Vec<Array<f64>>,
     /// The parameters of the plan.
@@ -95,9 +95,9 @@ impl Ranks for Alone {
         outgoing
     }
 
-    fn sum(&self, task: &Task<'_>) -> Result<Summed, Error> {
+    fn sum(&self, task: &Task<'_>) -> Result<RankSum, Error> {
         let summed = task.sum()?;
-        Ok(Summed {
+        Ok(RankSum {
             outputs: summed.outputs,
             parameters: summed.parameters,
             seconds: summed.seconds,
@@ -278,7 +278,7 @@ pub(crate) mod tests {
             unreachable!("this rank cannot communicate")
         }
 
-        fn sum(&self, _: &Task<'_>) -> Result<Summed, Error> {
+        fn sum(&self, _: &Task<'_>) -> Result<RankSum, Error> {
             unreachable!("this rank cannot communicate")
         }
 

@@ -104,7 +104,7 @@ impl<'a, T: Precision> ArraySizes<'a, T> {
 
 impl<T: Precision> Summed<T> {
     /// The results of a device in its own memory.
-    fn on_gpu(summed: resident::Summed<T>, gpu: &Arc<GpuMemory<T>>) -> Self {
+    fn on_gpu(summed: resident::Results<T>, gpu: &Arc<GpuMemory<T>>) -> Self {
         let outputs = summed.outputs.into_iter().map(|array| Array {
             place: Place::gpu(gpu, array),
         });
