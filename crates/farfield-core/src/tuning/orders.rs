@@ -117,6 +117,23 @@ impl Work {
                 level.crowded_pairs[class] += work.crowded_pairs[class];
             }
         }
+        if lists.counts.m2l == 0 {
+            // Expansions meet points alone. They count as if two boxes apart: points in the place of a box only make the error smaller.
+            let to_leaves = lists.leaves.iter().enumerate();
+            let m2p =
+                to_leaves.flat_map(|(row, leaf)| lists.m2p.row(row).iter().map(|source| (*leaf, *source, *source)));
+            let to_boxes = lists.p2l_boxes.iter().enumerate();
+            let p2l =
+                to_boxes.flat_map(|(row, target)| lists.p2l.row(row).iter().map(|leaf| (*target, *leaf, *target)));
+            for (target, source, expansion) in m2p.chain(p2l) {
+                let level = &mut levels[tree.nodes[expansion as usize].level as usize];
+                level.translations[0] += 1.0;
+                level.pairs[0] += points(&(target, source));
+                if crowded[expansion as usize] {
+                    level.crowded_pairs[0] += points(&(target, source));
+                }
+            }
+        }
         let mut near = vec![NearWork::default(); tree.levels.len()];
         for (row, at) in lists.leaves.iter().enumerate() {
             let leaf = &tree.nodes[*at as usize];
