@@ -243,7 +243,7 @@ impl<T: Real> Sum<'_, T, Space> {
         }
         let pair_cost = self.rates(&pairs).pair;
         let far = match method {
-            Method::Treecode => FarField::of_treecode(&self, &tree, pair_cost)?,
+            Method::Treecode => FarField::of_treecode(&self, &tree, shape.min_side, pair_cost)?,
             Method::TreecodeOnNeighbours => FarField::of_treecode_on_neighbours(&self, &tree),
             _ => FarField::of_fmm(&self, &tree, proposal, pair_cost),
         };

@@ -11,6 +11,7 @@ use crate::sum::Sum;
 use crate::tree::Octree;
 use crate::tree::lists::{Lists, SHIFTS, Thresholds};
 use crate::treecode;
+use crate::treecode::lists::Opening;
 use crate::tuning::orders::{self, Orders, PointShape, Work};
 use crate::tuning::shape::Proposal;
 
@@ -70,11 +71,11 @@ impl FarField {
         }
     }
 
-    /// The treecode by its opening angle.
+    /// The treecode by its opening angle; cores are felt as far as `reach`.
     ///
     /// # Errors
     /// [`Error::Memory`] if its lists would not fit.
-    pub fn of_treecode<T: Real>(sum: &Sum<T, Space>, tree: &Octree, pair_cost: f64) -> Result<Self, Error> {
+    pub fn of_treecode<T: Real>(sum: &Sum<T, Space>, tree: &Octree, reach: f64, pair_cost: f64) -> Result<Self, Error> {
         let (theta, order) = treecode::tuning::choose(
             sum.options().order,
             sum.options().theta,
@@ -95,13 +96,18 @@ impl FarField {
             (per_target / pair_cost) as usize
         };
         let targets = targets.as_ref().unwrap_or(&sources);
-        let bytes = treecode::lists::expected_bytes(tree, &radii, targets, theta, few_sources);
+        let opening = Opening {
+            theta,
+            reach,
+            few_sources,
+        };
+        let bytes = treecode::lists::expected_bytes(tree, &radii, targets, &opening);
         let limit = sum.options().memory_limit.or_else(available_memory).unwrap_or(u64::MAX);
         if bytes > SMALL_LISTS && bytes > limit {
             return Err(Error::memory(bytes, limit));
         }
         Ok(Self {
-            lists: treecode::lists::by_opening(tree, &radii, targets, theta, few_sources),
+            lists: treecode::lists::by_opening(tree, &radii, targets, &opening),
             orders: without_m2l(tree, order),
             theta: Some(theta),
         })

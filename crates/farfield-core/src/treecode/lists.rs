@@ -32,35 +32,34 @@ pub fn radii<T: Real>(tree: &Octree, sources: &SortedPoints<T>) -> Vec<f64> {
         .collect()
 }
 
-/// Lists by the opening criterion `a / r < theta`.
-pub fn by_opening<T: Real>(
-    tree: &Octree,
-    radii: &[f64],
-    targets: &SortedPoints<T>,
-    theta: f64,
-    m2p_sources: usize,
-) -> Lists {
+/// When a box acts through its multipole.
+#[derive(Debug, Clone, Copy)]
+pub struct Opening {
+    /// The largest `a / r`.
+    pub theta: f64,
+    /// The least distance between sources and targets: nearer than that, cores are felt.
+    pub reach: f64,
+    /// Boxes of up to this many sources act point by point.
+    pub few_sources: usize,
+}
+
+/// Lists by the opening criterion.
+pub fn by_opening<T: Real>(tree: &Octree, radii: &[f64], targets: &SortedPoints<T>, opening: &Opening) -> Lists {
     let leaves: Vec<u32> = leaves_with_targets(tree);
     let rows: Vec<LeafLists> = leaves
         .par_iter()
-        .map(|leaf| open(tree, radii, targets, theta, m2p_sources, *leaf))
+        .map(|leaf| open(tree, radii, targets, opening, *leaf))
         .collect();
     Lists::of_leaves(tree, leaves, rows)
 }
 
 /// About how many bytes the lists of [`by_opening`] will take, from those of a few leaves; joined from pieces.
-pub fn expected_bytes<T: Real>(
-    tree: &Octree,
-    radii: &[f64],
-    targets: &SortedPoints<T>,
-    theta: f64,
-    m2p_sources: usize,
-) -> u64 {
+pub fn expected_bytes<T: Real>(tree: &Octree, radii: &[f64], targets: &SortedPoints<T>, opening: &Opening) -> u64 {
     const SAMPLE: usize = 64;
     let leaves = leaves_with_targets(tree);
     let stride = leaves.len().div_ceil(SAMPLE).max(1);
     let of_leaf = |leaf: &u32| {
-        let (m2p, p2p) = open(tree, radii, targets, theta, m2p_sources, *leaf);
+        let (m2p, p2p) = open(tree, radii, targets, opening, *leaf);
         (size_of_val(&m2p[..]) + size_of_val(&p2p[..])) as u64
     };
     let sampled: u64 = leaves.par_iter().step_by(stride).map(of_leaf).sum();
@@ -68,14 +67,7 @@ pub fn expected_bytes<T: Real>(
 }
 
 /// The boxes that act on a leaf by M2P, and the sources that act by P2P.
-fn open<T: Real>(
-    tree: &Octree,
-    radii: &[f64],
-    targets: &SortedPoints<T>,
-    theta: f64,
-    m2p_sources: usize,
-    leaf: u32,
-) -> LeafLists {
+fn open<T: Real>(tree: &Octree, radii: &[f64], targets: &SortedPoints<T>, opening: &Opening, leaf: u32) -> LeafLists {
     let bounds = bounding_box(&tree.nodes[leaf as usize], targets);
     let (mut m2p, mut p2p, mut open) = (Vec::new(), Vec::new(), vec![0u32]);
     while let Some(at) = open.pop() {
@@ -83,10 +75,11 @@ fn open<T: Real>(
         if node.sources.is_empty() {
             continue;
         }
-        let distance = distance_to_box(tree.centre_of(node), bounds);
-        if radii[at as usize] < theta * distance && node.source_count() > m2p_sources {
+        let (radius, distance) = (radii[at as usize], distance_to_box(tree.centre_of(node), bounds));
+        let is_far = radius < opening.theta * distance && distance - radius >= opening.reach;
+        if is_far && node.source_count() > opening.few_sources {
             m2p.push(at);
-        } else if radii[at as usize] < theta * distance || node.is_leaf() {
+        } else if is_far || node.is_leaf() {
             if at != leaf {
                 p2p.push((node.sources.start, node.sources.end));
             }
@@ -178,7 +171,12 @@ mod tests {
             let ordered = SortedPoints::new(&points, &tree.source_permutation);
             let radii = radii(&tree, &ordered);
             for theta in [0.4, 0.7] {
-                let lists = by_opening(&tree, &radii, &ordered, theta, 0);
+                let opening = Opening {
+                    theta,
+                    reach: 0.0,
+                    few_sources: 0,
+                };
+                let lists = by_opening(&tree, &radii, &ordered, &opening);
                 for (row, leaf) in lists.leaves.iter().enumerate() {
                     for at in lists.m2p.row(row) {
                         let node = &tree.nodes[*at as usize];
