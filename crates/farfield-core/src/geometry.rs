@@ -1,8 +1,10 @@
 //! Space and plane: the two geometries, each with its points, kernels and outputs.
 
+use crate::check::OutputKind;
 use crate::error::Error;
 use crate::kernel;
 use crate::plan::Field;
+use crate::plan::engine::Planned;
 use crate::plane;
 use crate::simd::Real;
 use crate::sum::{Request, Sum};
@@ -18,15 +20,9 @@ pub struct Space;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plane;
 
-mod sealed {
-    /// Seals [`super::Geometry`].
-    pub trait Sealed {}
-    impl Sealed for super::Space {}
-    impl Sealed for super::Plane {}
-}
-
 /// The geometry of a sum: [`Space`] or [`Plane`].
-pub trait Geometry: sealed::Sealed + fmt::Debug + Copy + PartialEq + Send + Sync + 'static {
+#[expect(private_bounds, reason = "it seals the trait, and engines are not public")]
+pub trait Geometry: Planned<Self> + fmt::Debug + Copy + PartialEq + Send + Sync + 'static {
     /// Coordinates of a point.
     const COORDINATES: usize;
     /// The orders an expert may fix.
@@ -52,6 +48,18 @@ pub trait Geometry: sealed::Sealed + fmt::Debug + Copy + PartialEq + Send + Sync
     fn output_components(kernel: Self::Kernel, output: Self::Output) -> usize;
     /// The outputs that a kernel has, the usual one first.
     fn outputs(kernel: Self::Kernel) -> &'static [Self::Output];
+    /// The column of an output's absolute contributions, and their factor.
+    #[doc(hidden)]
+    fn absolute_column(kernel: Self::Kernel, output: Self::Output) -> (usize, f64);
+    /// What a measurement needs to know of an output.
+    #[doc(hidden)]
+    fn output_kind(kernel: Self::Kernel, output: Self::Output) -> OutputKind {
+        OutputKind {
+            name: Self::output_name(output),
+            components: Self::output_components(kernel, output),
+            absolute: Self::absolute_column(kernel, output),
+        }
+    }
     /// Refuses outputs, constants and methods that do not fit the kernel.
     #[doc(hidden)]
     fn validate_kernel(request: &Request<Self>) -> Result<(), Error>;
@@ -114,6 +122,10 @@ impl Geometry for Space {
         kernel.outputs()
     }
 
+    fn absolute_column(kernel: Self::Kernel, output: Self::Output) -> (usize, f64) {
+        (output.derivatives(), kernel.scale(output).abs())
+    }
+
     fn validate_kernel(request: &Request<Self>) -> Result<(), Error> {
         kernel::validate(request)
     }
@@ -165,6 +177,11 @@ impl Geometry for Plane {
 
     fn outputs(kernel: Self::Kernel) -> &'static [Self::Output] {
         kernel.kernel.outputs(kernel.core)
+    }
+
+    fn absolute_column(kernel: Self::Kernel, output: Self::Output) -> (usize, f64) {
+        let (_, factor) = output.of_sums(kernel.kernel);
+        (output.derivatives(), factor.abs())
     }
 
     fn validate_kernel(request: &Request<Self>) -> Result<(), Error> {

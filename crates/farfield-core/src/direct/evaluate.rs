@@ -3,8 +3,11 @@
 use crate::p2p::SortedSizes;
 use crate::p2p::{Block, PairSums, Sources, columns};
 use crate::parallel::for_segments;
+use crate::plan::engine::{Summation, View};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
+use crate::sum::Method;
+use std::fmt::Debug;
 use std::ops::Range;
 
 /// Targets per piece of work.
@@ -25,46 +28,90 @@ pub(crate) struct Direct<T, P, const D: usize> {
     /// `None` if the sources are the targets.
     pub targets: Option<[Vec<T>; D]>,
     pub size2: SortedSizes<T>,
+    /// The caller's numbers of sources and targets; `None` for the same order.
+    pub permutations: Option<[Vec<u32>; 2]>,
 }
 
-impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
+impl<T: Real, P: PairSums<D> + Copy + Debug + Send + Sync, const D: usize> Summation<T> for Direct<T, P, D> {
+    fn rows(&self) -> usize {
+        self.vectors * self.pairs.sums()
+    }
+
+    fn streams(&self) -> usize {
+        self.vectors * self.pairs.strengths()
+    }
+
+    fn source_permutation(&self) -> Option<&[u32]> {
+        self.permutations.as_ref().map(|[sources, _]| &sources[..])
+    }
+
+    fn target_permutation(&self) -> Option<&[u32]> {
+        self.permutations.as_ref().map(|[_, targets]| &targets[..])
+    }
+
+    fn blocks(&self) -> usize {
+        self.target_count().div_ceil(GROUP)
+    }
+
+    fn block(&self, block: usize) -> Range<usize> {
+        block * GROUP..((block + 1) * GROUP).min(self.target_count())
+    }
+
     /// Fills `sums`. A group of `n` targets from `a` on has the block `sums[rows * a..rows * (a + n)]`, with sum `k`
     /// of its target `i` at `k * n + i`. `rows` is the number of sums per target over all strength vectors.
-    pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
+    fn sum(&mut self, _: Method, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
         seconds.time(Phase::P2p, || {
-            let (targets, rows) = (self.target_count(), self.sum_rows());
-            let start = |group: usize| rows * self.group_start(group);
-            for_segments(sums, 0..self.groups(), &start, &|group, sums| {
-                let first = self.group_start(group);
-                let targets = first..(first + GROUP).min(targets);
+            let rows = self.rows();
+            let start = |group: usize| rows * group * GROUP;
+            for_segments(sums, 0..self.blocks(), &start, &|group, sums| {
                 sums.fill(T::ZERO);
-                self.add_group(targets, strengths, sums);
+                self.add_group(self.block(group), strengths, sums);
             });
         });
     }
 
-    /// Sums per target over all strength vectors.
-    pub fn sum_rows(&self) -> usize {
-        self.vectors * self.pairs.sums()
+    fn make_exact(&mut self) -> bool {
+        self.pairs.make_exact()
     }
 
-    pub fn target_count(&self) -> usize {
-        self.targets.as_ref().unwrap_or(&self.sources)[0].len()
-    }
-
-    /// The number of groups of targets.
-    pub fn groups(&self) -> usize {
-        self.target_count().div_ceil(GROUP)
-    }
-
-    /// The first target of a group.
-    pub fn group_start(&self, group: usize) -> usize {
-        group * GROUP
-    }
-
-    /// Whether the sum takes longer than waking other threads.
-    pub fn deserves_threads(&self) -> bool {
+    fn deserves_threads(&self) -> bool {
         self.sources[0].len() * self.target_count() * self.vectors > SMALL
+    }
+}
+
+impl<T: Real, P: PairSums<D> + Copy, const D: usize> Direct<T, P, D> {
+    /// A direct sum over points in the caller's order.
+    pub fn new(
+        simd: SimdLevel,
+        pairs: P,
+        vectors: usize,
+        sources: &[[T; D]],
+        targets: Option<&[[T; D]]>,
+        size2: SortedSizes<T>,
+    ) -> Self {
+        let columns = |points: &[[T; D]]| std::array::from_fn(|axis| points.iter().map(|p| p[axis]).collect());
+        Self {
+            simd,
+            pairs,
+            vectors,
+            sources: columns(sources),
+            targets: targets.map(columns),
+            size2,
+            permutations: None,
+        }
+    }
+
+    pub fn view(&self) -> View<'_, T, P, D> {
+        View {
+            pairs: self.pairs,
+            sources: columns(&self.sources),
+            targets: self.targets.as_ref().map(columns),
+            size2: &self.size2,
+        }
+    }
+
+    fn target_count(&self) -> usize {
+        self.targets.as_ref().unwrap_or(&self.sources)[0].len()
     }
 
     /// Adds the sums over all sources for one group of targets.

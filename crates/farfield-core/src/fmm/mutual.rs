@@ -278,6 +278,7 @@ mod tests {
     use crate::fmm::Fmm;
     use crate::geometry::Space;
     use crate::kernel::Output;
+    use crate::plan::engine::Engine;
     use crate::points::{ChargeDistribution, PointSet};
     use crate::simd::SimdLevel;
     use crate::sum::{Method, Request};
@@ -296,7 +297,9 @@ mod tests {
                     request.options.method = Method::Fmm;
                     request.options.leaf_capacity = Some(60);
                     let mut plan = request.between(&points).plan().unwrap();
-                    let engine = plan.tree_engine().unwrap();
+                    let Engine::Tree(engine) = &mut plan.engine else {
+                        panic!("a direct sum");
+                    };
                     if engine.near.mutual.is_some() {
                         check(engine, &strengths, &format!("{set:?} {level} {output}"));
                         checked += 1;

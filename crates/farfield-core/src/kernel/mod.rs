@@ -51,7 +51,7 @@ pub(crate) use pair::Pair;
 use crate::error::Error;
 use crate::geometry::Space;
 use crate::p2p::{Block, MutualBlock, PairSums, Pairs, Skip};
-use crate::simd::{Real, SimdLevel};
+use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
 use crate::sum::{Request, parameter};
 use std::fmt;
 
@@ -314,6 +314,10 @@ impl PairSums<3> for Pairs {
         } else {
             Skip::Coincident
         }
+    }
+
+    fn make_exact(&mut self) -> bool {
+        std::mem::replace(&mut self.accuracy, RsqrtAccuracy::Full) != RsqrtAccuracy::Full
     }
 
     fn vectors_at_once(&self, vectors: usize) -> usize {

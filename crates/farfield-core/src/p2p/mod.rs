@@ -20,6 +20,8 @@ pub(crate) trait PairSums<const D: usize> {
     fn sums(&self) -> usize;
     /// The pairs to skip among points that may coincide; `same` says that the sources are the targets.
     fn own_skip(&self, same: bool) -> Skip;
+    /// Sums with the full accuracy of the precision from now on; returns false if it did already.
+    fn make_exact(&mut self) -> bool;
     /// The number of strength vectors, of `vectors`, that one pass of the loop takes.
     fn vectors_at_once(&self, vectors: usize) -> usize {
         vectors.min(1)

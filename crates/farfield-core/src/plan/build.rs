@@ -1,8 +1,9 @@
 //! From a [`Sum`] to a [`Plan`]: choose, build, choose finer.
 
-use super::evaluate::{Engine, Parameters, Plan};
+use super::engine::Engine;
+use super::evaluate::{Parameters, Plan};
 use super::far_field::FarField;
-use super::merge::{Merge, has_crowded_places};
+use super::merge::{Distinct, Merge, has_crowded_places};
 use super::units::Units;
 use crate::cost::Rates;
 use crate::direct::Direct;
@@ -12,7 +13,7 @@ use crate::fmm::harmonics::Harmonics;
 use crate::fmm::layout::Layout;
 use crate::fmm::mutual::Mutual;
 use crate::fmm::near::Near;
-use crate::geometry::Space;
+use crate::geometry::{Geometry, Space};
 use crate::kernel::{Form, Kernel, Output, Sizes};
 use crate::p2p::{Pairs, SortedSizes, accuracy_for};
 use crate::report::{Phase, Seconds};
@@ -24,35 +25,53 @@ use crate::tuning::shape::{self, Coverage, Demand, Proposal};
 use crate::tuning::tail::Tail;
 use std::time::Instant;
 
-/// Points that one thread plans for before another is awake; far fewer than a tree is worth.
-const SMALL: usize = 1 << 10;
-
 /// Cores that reach farther than so many of their sizes have a tail.
 const LONG_TAIL: f64 = 8.0;
 
-impl<T: Real> Sum<'_, T, Space> {
+impl<T: Real, G: Geometry> Sum<'_, T, G> {
     /// Checks the input, chooses method and parameters, and builds everything that does not depend on the strengths.
     ///
     /// # Errors
     /// Any of [`Error`], naming the value that is wrong and where it is.
-    pub fn plan(self) -> Result<Plan<T>, Error> {
-        T::plan(self)
+    pub fn plan(self) -> Result<Plan<T, G>, Error> {
+        G::plan(self)
     }
 
-    pub(crate) fn check_and_build(self) -> Result<Plan<T>, Error> {
+    /// Whether planning takes longer than waking other threads.
+    pub(crate) fn deserves_threads(&self) -> bool {
+        self.points.counts().points() > G::SMALL
+    }
+
+    pub(crate) fn check_and_build(self) -> Result<Plan<T, G>, Error> {
         let start = Instant::now();
-        let extent = self.validate()?;
-        let units = Units::new::<T>(extent, self.request.kernel);
-        let mut plan = if units.are_the_callers() {
-            self.build()?
-        } else {
-            self.build_in(units)?
-        };
-        plan.planning = start.elapsed().as_secs_f64();
+        let mut seconds = Seconds::default();
+        let mut plan = G::build(self, &mut seconds)?;
+        let known = seconds.of(Phase::Sort) + seconds.of(Phase::Connect);
+        seconds.total = start.elapsed().as_secs_f64();
+        seconds.add(Phase::Tree, (seconds.total - known).max(0.0));
+        plan.planning = seconds;
         Ok(plan)
     }
 
-    fn build(self) -> Result<Plan<T>, Error> {
+    /// Plans the sum over distinct points, which `build` plans.
+    pub(crate) fn merged_plan(
+        self,
+        (merge, distinct): (Merge<T>, Distinct<G::Point<T>>),
+        mut notes: Vec<String>,
+        build: impl FnOnce(Sum<'_, T, G>) -> Result<Plan<T, G>, Error>,
+    ) -> Result<Plan<T, G>, Error> {
+        notes.push(format!(
+            "{} sources share a place with another one and were merged",
+            self.points.sources.len() - distinct.sources.len()
+        ));
+        let points = Points::new(&distinct.sources, distinct.targets.as_deref(), &merge.sizes);
+        let plan = build(self.request.over(points))?;
+        Ok(plan.with_merge(self.points.counts(), merge, notes))
+    }
+}
+
+impl<T: Real> Sum<'_, T, Space> {
+    pub(super) fn build(self) -> Result<Plan<T>, Error> {
         let simd = self.options().simd();
         let pairs = self.pairs();
         let mut notes = Vec::new();
@@ -86,7 +105,7 @@ impl<T: Real> Sum<'_, T, Space> {
     }
 
     /// Plans the sum over the same points in other units.
-    fn build_in(self, units: Units) -> Result<Plan<T>, Error> {
+    pub(super) fn build_in(self, units: Units) -> Result<Plan<T>, Error> {
         let sources = units.points(self.points.sources);
         let targets = self.points.targets.map(|targets| units.points(targets));
         let sizes = units.sizes(self.points.sizes);
@@ -98,7 +117,9 @@ impl<T: Real> Sum<'_, T, Space> {
             request: &request,
             points: Points::new(&sources, targets.as_deref(), &sizes),
         };
-        Ok(inner.build()?.in_units(units, self.request.kernel))
+        let mut plan = inner.build()?;
+        plan.units = units;
+        Ok(plan)
     }
 
     /// Distinct orders of derivatives among the outputs: each has its own error to keep.
@@ -209,20 +230,10 @@ impl<T: Real> Sum<'_, T, Space> {
     }
 
     fn direct_plan(&self, simd: SimdLevel, pairs: Pairs, notes: Vec<String>) -> Plan<T> {
-        let columns = |points: &[[T; 3]]| std::array::from_fn(|axis| points.iter().map(|p| p[axis]).collect());
-        let engine = Engine::Direct(Box::new(Direct {
-            simd,
-            pairs,
-            vectors: self.request.vectors,
-            sources: columns(self.points.sources),
-            targets: self.points.targets.map(columns),
-            size2: self.squared_sizes(None),
-        }));
-        let parameters = Parameters {
-            method: Method::Direct,
-            ..Parameters::default()
-        };
-        Plan::new(self, engine, parameters, notes)
+        let (sources, targets, size2) = (self.points.sources, self.points.targets, self.squared_sizes(None));
+        let direct = Direct::new(simd, pairs, self.request.vectors, sources, targets, size2);
+        let parameters = Parameters::of_direct(self.points.counts().pairs());
+        Plan::new(self, Engine::Direct(Box::new(direct)), parameters, notes)
     }
 
     /// Tree, far field, tables: each from the one before.
@@ -239,7 +250,7 @@ impl<T: Real> Sum<'_, T, Space> {
         if (tree.has_overfull_duplicates || has_crowded_places(&tree, self.points.sources, shape.leaf_capacity))
             && let Some(merge) = Merge::new(self.points.sources, self.points.targets, self.points.sizes)
         {
-            return self.merged_plan(merge, notes);
+            return self.merged_plan(merge, notes, |distinct| distinct.build());
         }
         let pair_cost = self.rates(&pairs).pair;
         let far = match method {
@@ -329,30 +340,11 @@ impl<T: Real> Sum<'_, T, Space> {
         lists.counts.p2p as f64 * pair_cost + far > all_pairs * pair_cost
     }
 
-    /// Plans the sum over distinct points.
-    fn merged_plan(self, merge: Merge<T, 3>, mut notes: Vec<String>) -> Result<Plan<T>, Error> {
-        notes.push(format!(
-            "{} sources share a place with another one and were merged",
-            self.points.sources.len() - merge.sources.len()
-        ));
-        let inner = Sum {
-            request: self.request,
-            points: Points::new(&merge.sources, merge.targets.as_deref(), &merge.sizes),
-        };
-        let plan = inner.build()?;
-        Ok(plan.with_merge(&self, merge, notes))
-    }
-
     fn squared_sizes(&self, permutation: Option<&[u32]>) -> SortedSizes<T> {
         if !self.request.kernel.has_sizes() {
             return SortedSizes::Global(T::ZERO);
         }
         SortedSizes::new(self.points.sizes, permutation)
-    }
-
-    /// Whether planning takes longer than waking other threads.
-    pub(crate) fn deserves_threads(&self) -> bool {
-        self.points.sources.len() + self.points.targets.map_or(0, <[_]>::len) > SMALL
     }
 }
 
@@ -362,10 +354,4 @@ fn why_direct(softened: bool) -> &'static str {
     } else {
         "direct: cheaper than the FMM for these points"
     }
-}
-
-/// For reports: the seconds of planning go to the phase `tree` of the first evaluation.
-pub(super) fn add_planning(seconds: &mut Seconds, planning: f64) {
-    seconds.add(Phase::Tree, planning);
-    seconds.total += planning;
 }

@@ -1,24 +1,20 @@
 //! A plan and its evaluation.
 
-use super::build::add_planning;
 use super::check::Checker;
+use super::engine::Engine;
 use super::field::Field;
 use super::input::check_strengths;
 use super::merge::{Merge, SpreadShape};
 use super::permutation::{block_copy_len, by_target, for_targets, gather, ranks};
 use super::units::{Units, multiply_by_two_to};
 use crate::check::{Attempt, Check, correct};
-use crate::direct::Direct;
 use crate::error::Error;
-use crate::fmm::Fmm;
-use crate::geometry::Space;
-use crate::kernel::{Kernel, Output, reference};
-use crate::p2p::Pairs;
+use crate::geometry::{Geometry, Space};
 use crate::pages::{give_back, zeroed};
 use crate::parallel::ScratchPool;
 use crate::report::{Interactions, Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
-use crate::sum::{Method, Request, Sum};
+use crate::sum::{Counts, Method, Request, Sum};
 use std::convert::Infallible;
 use std::time::Instant;
 
@@ -43,246 +39,182 @@ pub struct Parameters {
     pub interactions: Interactions,
 }
 
-/// What does the summing.
-#[derive(Debug)]
-pub(super) enum Engine<T: Real> {
-    Direct(Box<Direct<T, Pairs, 3>>),
-    Tree(Box<Fmm<T>>),
-}
-
-impl<T: Real> Engine<T> {
-    pub(super) fn sum_rows(&self) -> usize {
-        match self {
-            Engine::Direct(direct) => direct.sum_rows(),
-            Engine::Tree(fmm) => fmm.near.rows(),
-        }
-    }
-
-    /// The most targets whose sums lie together, sum by sum.
-    fn largest_block(&self) -> usize {
-        match self {
-            Engine::Direct(direct) => direct.group_start(1),
-            Engine::Tree(fmm) => {
-                let targets = |leaf: &u32| fmm.layout.tree.nodes[*leaf as usize].target_count();
-                fmm.layout.lists.leaves.iter().map(targets).max().unwrap_or(0)
-            }
-        }
+impl Parameters {
+    /// Those of a direct sum over `pairs` pairs.
+    pub(crate) fn of_direct(pairs: u64) -> Self {
+        let mut parameters = Self {
+            method: Method::Direct,
+            ..Self::default()
+        };
+        parameters.interactions.p2p = pairs;
+        parameters
     }
 }
+
+/// Merged points, and the field at the distinct ones.
+type Merged<T, G> = (Merge<T>, Field<T, G>);
 
 /// A planned sum: points, tree, lists, tables and memory. Evaluating it again costs no tree and no allocation.
 #[derive(Debug)]
-pub struct Plan<T: Real> {
-    pub(super) request: Request<Space>,
-    source_count: usize,
-    target_count: usize,
-    simd: SimdLevel,
+pub struct Plan<T: Real, G: Geometry = Space> {
+    pub(crate) request: Request<G>,
+    /// The caller's points.
+    counts: Counts,
+    /// The points that the engine sums over: distinct ones where points are merged.
+    pub(super) summed: Counts,
     pub(super) parameters: Parameters,
     pub(super) notes: Vec<String>,
-    pub(super) engine: Engine<T>,
-    /// Strengths, stream by stream in the engine's order.
-    strengths: Vec<T>,
+    pub(crate) engine: Engine<T, G>,
+    /// The strengths of one pass, stream by stream in the engine's order.
+    pub(super) strengths: Vec<T>,
     /// Sums in the engine's order: block by block as the engine leaves them, then target by target.
     sums: Vec<T>,
     /// A buffer for each thread, for a block of sums.
     copies: ScratchPool<T>,
-    /// Where each of the caller's targets is in the engine's order; empty for the same order.
-    pub(super) rank: Vec<u32>,
-    /// The caller's numbers of the sources and targets of an engine that became a direct sum.
-    pub(super) direct_permutations: Option<(Vec<u32>, Vec<u32>)>,
-    /// What looks at the error of every evaluation.
-    checker: Option<Box<Checker>>,
-    /// By how much the last sum was to become more exact.
+    /// The place of each of the caller's targets in the engine's order; empty for the same order.
+    rank: Vec<u32>,
+    /// Measures the error of every evaluation.
+    checker: Option<Box<Checker<G>>>,
+    /// The factor by which the last sum was to become more exact.
     pub(super) last_factor: f64,
     /// Whether memory goes back to the system after an evaluation.
-    is_sparing: bool,
-    pub(super) merge: Option<Box<(Merge<T, 3>, Field<T>)>>,
-    /// The units of points and constant, and the kernel in the caller's units.
-    pub(super) units: (Units, Kernel),
-    /// Strengths in units of their own, where the caller's do not do.
+    pub(super) is_sparing: bool,
+    merge: Option<Box<Merged<T, G>>>,
+    /// The units of points and constant.
+    pub(super) units: Units,
+    /// Strengths in other units, where the caller's do not do.
     scaled_strengths: Vec<T>,
-    pub(super) planning: f64,
+    pub(super) planning: Seconds,
     seconds: Seconds,
     evaluated: bool,
 }
 
-impl<T: Real> Plan<T> {
-    /// The engine of a method with a tree.
-    #[cfg(test)]
-    pub(crate) fn tree_engine(&mut self) -> Option<&mut Fmm<T>> {
-        match &mut self.engine {
-            Engine::Direct(_) => None,
-            Engine::Tree(fmm) => Some(fmm),
-        }
-    }
-
-    pub(super) fn new(sum: &Sum<T, Space>, engine: Engine<T>, mut parameters: Parameters, notes: Vec<String>) -> Self {
-        let counts = sum.points.counts();
-        let (sources, targets) = (counts.sources, counts.targets());
-        let (rank, simd) = match &engine {
-            Engine::Direct(direct) => {
-                parameters.interactions.p2p = sources as u64 * targets as u64;
-                (Vec::new(), direct.simd)
-            }
-            Engine::Tree(fmm) => {
-                let permutation = fmm.layout.tree.target_permutation();
-                (ranks(permutation), fmm.near.simd)
-            }
-        };
-        let rows = engine.sum_rows();
-        let request = sum.request;
-        let checks = request.options.check && sources > 0 && targets > 0 && !request.outputs.is_empty();
+impl<T: Real, G: Geometry> Plan<T, G> {
+    pub(crate) fn new(sum: &Sum<T, G>, engine: Engine<T, G>, parameters: Parameters, notes: Vec<String>) -> Self {
+        let (request, counts) = (sum.request, sum.points.counts());
+        let checks = request.options.check && counts.sources > 0 && counts.targets() > 0 && !request.outputs.is_empty();
+        let summation = engine.summation();
+        let rows = summation.rows();
+        let largest_block = (0..summation.blocks()).map(|k| summation.block(k).len()).max();
         Self {
-            checker: checks.then(|| Box::new(Checker::new(&engine))),
-            direct_permutations: None,
+            checker: checks.then(|| Box::new(Checker::new(counts, matches!(engine, Engine::Tree(_))))),
             last_factor: 0.0,
             is_sparing: false,
             request: request.clone(),
-            source_count: sources,
-            target_count: targets,
-            simd,
+            counts,
+            summed: counts,
             parameters,
             notes,
-            strengths: zeroed(
-                T::ZERO,
-                request.vectors * request.kernel.strength_components() * sources,
-            ),
-            sums: zeroed(T::ZERO, rows * targets),
-            copies: ScratchPool::new(block_copy_len(rows, engine.largest_block())),
-            rank,
+            strengths: zeroed(T::ZERO, summation.streams() * counts.sources),
+            sums: zeroed(T::ZERO, rows * counts.targets()),
+            copies: ScratchPool::new(block_copy_len(rows, largest_block.unwrap_or(0))),
+            rank: summation.target_permutation().map(ranks).unwrap_or_default(),
             engine,
             merge: None,
-            units: (Units::default(), request.kernel),
+            units: Units::default(),
             scaled_strengths: Vec::new(),
-            planning: 0.0,
+            planning: Seconds::default(),
             seconds: Seconds::default(),
             evaluated: false,
         }
     }
 
-    /// The plan of distinct points becomes that of all points.
-    pub(super) fn with_merge(mut self, sum: &Sum<T, Space>, merge: Merge<T, 3>, notes: Vec<String>) -> Self {
-        let inner = Field::zeros(&self.request, self.target_count);
+    /// The plan of distinct points becomes that of the caller's points, `counts` of them.
+    pub(super) fn with_merge(mut self, counts: Counts, merge: Merge<T>, notes: Vec<String>) -> Self {
+        let inner = self.field();
         self.notes.extend(notes);
-        let counts = sum.points.counts();
-        (self.source_count, self.target_count) = (counts.sources, counts.targets());
-        self.checker = self
-            .checker
-            .map(|checker| Box::new(checker.with_times(merge.targets_at_places())));
+        self.counts = counts;
+        if let Some(checker) = &mut self.checker {
+            checker.look.times = merge.targets_at_places();
+        }
         self.merge = Some(Box::new((merge, inner)));
         self
     }
 
-    /// The plan of points in other units becomes that of the caller's.
-    pub(super) fn in_units(mut self, units: Units, kernel: Kernel) -> Self {
-        self.units = (units, kernel);
-        self
-    }
-
-    /// Sums for the given strengths: `strengths[(vector * sources + source) * components + component]`.
+    /// Sums for the given strengths: `strengths[(vector * sources + source) * components + component]`. Complex strengths
+    /// have the components real and imaginary part.
     ///
     /// # Errors
     /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Overflow`] if a result
     /// does not fit the precision.
-    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
+    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, G>, Error> {
         let mut field = self.field();
         self.evaluate_into(strengths, &mut field)?;
         Ok(field)
     }
 
     /// An empty field of the right size for [`Plan::evaluate_into`].
-    pub fn field(&self) -> Field<T> {
-        Field::zeros(&self.request, self.target_count)
+    pub fn field(&self) -> Field<T, G> {
+        Field::zeros(&self.request, self.target_count())
     }
 
     /// [`Plan::evaluate`] into memory that is already there.
     ///
     /// # Errors
     /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size.
-    pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
-        T::evaluate(self, strengths, field)
+    pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T, G>) -> Result<(), Error> {
+        G::evaluate(self, strengths, field)
     }
 
-    /// From now on, gives memory back to the system as soon as an evaluation is done with it; the next evaluation is a little slower for
-    /// it. For plans that are kept while others are evaluated, or that are evaluated once.
-    pub fn spare_memory(&mut self) {
-        self.is_sparing = true;
-        if let Engine::Tree(fmm) = &mut self.engine {
-            fmm.far.is_sparing = true;
-        }
+    /// Numbers of strength per source.
+    pub(crate) fn components(&self) -> usize {
+        G::strength_components(self.request.kernel)
     }
 
-    fn give_back(&mut self) {
-        if let Engine::Tree(fmm) = &mut self.engine {
-            fmm.give_back();
-        }
-        for values in [&mut self.strengths, &mut self.sums] {
-            give_back(values);
-        }
-    }
-
-    pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+    pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T, G>) -> Result<(), Error> {
         let start = Instant::now();
-        let components = self.request.kernel.strength_components();
-        let largest = check_strengths(strengths, self.source_count, components, self.request.vectors)?;
-        field.check_shape(&self.request, self.target_count)?;
+        let largest = check_strengths(strengths, self.counts.sources, self.components(), self.request.vectors)?;
+        field.check_shape(&self.request, self.target_count())?;
         let mut seconds = Seconds::default();
-        let (form, units) = (self.request.kernel.form(), self.units.0);
-        let mut unit = Units::of_strengths::<T>(largest);
-        if unit == 0 && units.keep_strengths(form) {
-            self.sum_all(strengths, field, &mut seconds);
-        } else {
-            let mut scaled = std::mem::take(&mut self.scaled_strengths);
-            scaled.clear();
-            scaled.extend_from_slice(strengths);
-            unit = units.scale_strengths(form, &mut scaled);
-            self.sum_all(&scaled, field, &mut seconds);
-            self.scaled_strengths = scaled;
-        }
+        let mut scaled = std::mem::take(&mut self.scaled_strengths);
+        let unit = G::scale_strengths(self, strengths, largest, &mut scaled);
+        let summed = if unit.is_some() { &scaled[..] } else { strengths };
+        self.sum_all(summed, field, &mut seconds);
+        self.scaled_strengths = scaled;
         for (output, values) in self.request.outputs.iter().zip(&mut field.values) {
-            multiply_by_two_to(values, self.units.0.of_output(*output, unit));
+            multiply_by_two_to(values, G::output_unit(self.units, *output, unit.unwrap_or(0)));
         }
         seconds.total = start.elapsed().as_secs_f64();
         if !self.evaluated {
-            add_planning(&mut seconds, self.planning);
+            for phase in [Phase::Tree, Phase::Sort, Phase::Connect] {
+                seconds.add(phase, self.planning.of(phase));
+            }
+            seconds.total += self.planning.total;
         }
         self.evaluated = true;
         self.seconds = seconds;
         if self.is_sparing {
-            self.give_back();
+            self.engine.summation_mut().give_back();
+            for values in [&mut self.strengths, &mut self.sums] {
+                give_back(values);
+            }
         }
         field.check_finite(largest)
     }
 
     /// Sums over the plan's points, or over distinct ones on behalf of all.
-    fn sum_all(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
+    fn sum_all(&mut self, strengths: &[T], field: &mut Field<T, G>, seconds: &mut Seconds) {
         let Some(mut merge) = self.merge.take() else {
             return self.sum_and_check(strengths, field, seconds);
         };
         let (points, inner) = &mut *merge;
-        points.add_up(
-            strengths,
-            self.request.kernel.strength_components(),
-            self.request.vectors,
-        );
-        self.sum_and_check(&points.strengths, inner, seconds);
-        field.copy_check(inner);
         let shape = SpreadShape {
             vectors: self.request.vectors,
-            strengths: self.request.kernel.strength_components(),
+            strengths: self.components(),
         };
+        points.add_up(strengths, shape.strengths, shape.vectors);
+        self.sum_and_check(&points.strengths, inner, seconds);
+        field.copy_check(inner);
         let (kernel, outputs) = (self.request.kernel, &self.request.outputs);
         let at_place = |k: usize, strength: &[f64], size: f64, sums: &mut [f64]| {
-            if !kernel.is_singular(size > 0.0) {
-                reference::add_pair(kernel, outputs[k], [0.0; 3], strength, size, sums);
-            }
+            G::add_at_place(kernel, outputs[k], strength, size, sums);
         };
         points.spread(&shape, strengths, &inner.values, &mut field.values, &at_place);
         self.merge = Some(merge);
     }
 
-    /// Sums, looks at the error, and sums again more exactly where it exceeds the tolerance.
-    fn sum_and_check(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
+    /// Sums, measures the error, and sums again more exactly where it exceeds the tolerance.
+    fn sum_and_check(&mut self, strengths: &[T], field: &mut Field<T, G>, seconds: &mut Seconds) {
         self.sum(strengths, field, seconds);
         let Some(mut checker) = self.checker.take() else {
             field.check = None;
@@ -292,16 +224,14 @@ impl<T: Real> Plan<T> {
         let mut check = field.check.take().unwrap_or_default();
         check.warnings.clear();
         check.attempts = 1;
-        seconds.time(Phase::Check, || {
-            checker.measure(self, field, self.tolerance(), &mut check)
-        });
+        seconds.time(Phase::Check, || checker.measure(self, strengths, field, &mut check));
         if let Some(tolerance) = self.tolerance() {
             let again = |factor: f64, check: &mut Check| {
                 if !self.become_more_exact(&checker, factor, check) {
                     return Ok::<_, Infallible>(Attempt::NoBetterWay);
                 }
                 self.sum(strengths, field, seconds);
-                seconds.time(Phase::Check, || checker.measure(self, field, Some(tolerance), check));
+                seconds.time(Phase::Check, || checker.measure(self, strengths, field, check));
                 Ok(Attempt::Done)
             };
             let Ok(()) = correct(tolerance, &mut check, again);
@@ -310,96 +240,67 @@ impl<T: Real> Plan<T> {
         self.checker = Some(checker);
     }
 
-    /// Strengths, stream by stream in the engine's order.
-    pub(super) fn sorted_strengths(&self) -> &[T] {
-        &self.strengths
-    }
-
     /// The steps every method shares: strengths into the engine's order, the engine, results into the caller's order.
-    fn sum(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
-        self.order_strengths(strengths);
-        match &mut self.engine {
-            Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.sums, seconds),
-            Engine::Tree(fmm) if self.parameters.method == Method::Fmm => {
-                fmm.evaluate(&self.strengths, &mut self.sums, seconds);
-            }
-            Engine::Tree(fmm) => fmm.evaluate_treecode(&self.strengths, &mut self.sums, seconds),
+    fn sum(&mut self, strengths: &[T], field: &mut Field<T, G>, seconds: &mut Seconds) {
+        let streams = self.engine.summation().streams();
+        for first in (0..self.request.vectors * self.components()).step_by(streams) {
+            self.order_strengths(strengths, first);
+            let method = self.parameters.method;
+            let summation = self.engine.summation_mut();
+            summation.sum(method, &self.strengths, &mut self.sums, seconds);
+            self.order_sums();
+            self.write_outputs(field, first, streams);
         }
-        self.order_sums();
-        self.write_outputs(field);
     }
 
-    fn order_strengths(&mut self, strengths: &[T]) {
-        let components = self.request.kernel.strength_components();
-        let sources = self.strengths.len() / (self.request.vectors * components);
-        if sources == 0 {
-            return;
-        }
-        let permutation: Option<&[u32]> = match &self.engine {
-            Engine::Direct(_) => self.direct_permutations.as_ref().map(|(sources, _)| &sources[..]),
-            Engine::Tree(fmm) => Some(&fmm.layout.tree.source_permutation),
-        };
-        for (stream, out) in self.strengths.chunks_mut(sources).enumerate() {
-            let (vector, component) = (stream / components, stream % components);
-            gather(
-                out,
-                permutation,
-                &strengths[vector * sources * components + component..],
-                components,
-            );
+    /// The strengths of a pass into the engine's order; `first` is the pass's first component, counted over all vectors.
+    fn order_strengths(&mut self, strengths: &[T], first: usize) {
+        let components = self.components();
+        let sources = self.summed.sources;
+        let permutation = self.engine.summation().source_permutation();
+        for (k, out) in self.strengths.chunks_mut(sources.max(1)).enumerate() {
+            let (vector, component) = ((first + k) / components, (first + k) % components);
+            let from = &strengths[vector * sources * components + component..];
+            gather(out, permutation, from, components);
         }
     }
 
     /// From the engine's blocks (sum by sum) to target by target.
     fn order_sums(&mut self) {
-        let (rows, copies) = (self.engine.sum_rows(), &self.copies);
-        match &self.engine {
-            Engine::Direct(direct) => {
-                by_target(&mut self.sums, rows, direct.groups(), |k| direct.group_start(k), copies);
-            }
-            Engine::Tree(fmm) => {
-                let leaves = &fmm.layout.lists.leaves;
-                let start = |k: usize| fmm.layout.tree.nodes[leaves[k] as usize].targets.start as usize;
-                by_target(&mut self.sums, rows, leaves.len(), start, copies);
-            }
-        }
+        let summation = self.engine.summation();
+        let start = |k: usize| summation.block(k).start;
+        by_target(
+            &mut self.sums,
+            summation.rows(),
+            summation.blocks(),
+            start,
+            &self.copies,
+        );
     }
 
-    fn write_outputs(&self, field: &mut Field<T>) {
-        let rows = self.engine.sum_rows();
-        let per_vector = rows / self.request.vectors;
+    /// The outputs of a pass over `streams` components of the strengths, counted over all vectors from `first` on.
+    fn write_outputs(&self, field: &mut Field<T, G>, first: usize, streams: usize) {
+        let (kernel, components) = (self.request.kernel, self.components());
+        let (vector, part) = (first / components, first % components);
+        let vectors = (streams / components).max(1);
+        let rows = self.engine.summation().rows();
         let targets = field.targets();
         for (output, values) in self.request.outputs.iter().zip(&mut field.values) {
-            let components = output.components();
-            let first = first_sum(*output);
-            let scale = T::from_f64(self.request.kernel.scale(*output));
-            for (vector, values) in values.chunks_mut((targets * components).max(1)).enumerate() {
-                let at = vector * per_vector + first;
+            let components = G::output_components(kernel, *output);
+            let write = G::writer(kernel, *output, part);
+            let by_vector = values.chunks_mut((targets * components).max(1));
+            for (k, values) in by_vector.skip(vector).take(vectors).enumerate() {
+                let at = k * (rows / vectors);
                 for_targets(values, components, (&self.sums, rows), &self.rank, |sums, out| {
-                    for (value, sum) in out.iter_mut().zip(&sums[at..]) {
-                        *value = scale * *sum;
-                    }
+                    write(&sums[at..], out);
                 });
             }
         }
     }
 
-    /// Whether evaluating takes longer than waking other threads.
-    pub(crate) fn deserves_threads(&self) -> bool {
-        match &self.engine {
-            Engine::Direct(direct) => direct.deserves_threads(),
-            Engine::Tree(_) => true,
-        }
-    }
-
-    /// The kernel.
-    pub fn kernel(&self) -> Kernel {
-        self.units.1
-    }
-
-    /// The outputs.
-    pub fn outputs(&self) -> &[Output] {
-        &self.request.outputs
+    /// The place of one of the plan's targets in the engine's order.
+    pub(crate) fn engine_index(&self, target: usize) -> usize {
+        self.rank.get(target).map_or(target, |rank| *rank as usize)
     }
 
     /// What the plan settled on.
@@ -414,7 +315,7 @@ impl<T: Real> Plan<T> {
 
     /// The instruction set.
     pub fn simd(&self) -> SimdLevel {
-        self.simd
+        self.request.options.simd()
     }
 
     /// Remarks on choices the caller may want to know of.
@@ -429,21 +330,11 @@ impl<T: Real> Plan<T> {
 
     /// How many sources there are.
     pub fn source_count(&self) -> usize {
-        self.source_count
+        self.counts.sources
     }
 
     /// How many targets there are.
     pub fn target_count(&self) -> usize {
-        self.target_count
-    }
-}
-
-/// Where an output starts among the sums of a target.
-pub fn first_sum(output: Output) -> usize {
-    match output {
-        Output::Potential | Output::Velocity => 0,
-        Output::Gradient | Output::Acceleration => 1,
-        Output::Hessian => 4,
-        Output::VelocityGradient => 3,
+        self.counts.targets()
     }
 }

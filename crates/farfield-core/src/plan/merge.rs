@@ -8,27 +8,39 @@
 use crate::kernel::Sizes;
 use crate::parallel::for_chunks;
 use crate::simd::Real;
+use crate::sum::Counts;
 use crate::tree::Octree;
 use crate::tree::octree::Node;
 use crate::verify::CompensatedSum;
 use rayon::prelude::*;
 
-/// Distinct points, and where the caller's points went.
-#[derive(Debug, Default)]
-pub(crate) struct Merge<T, const D: usize> {
-    pub sources: Vec<[T; D]>,
-    pub targets: Option<Vec<[T; D]>>,
+/// Distinct points.
+pub(crate) struct Distinct<P> {
+    pub sources: Vec<P>,
+    pub targets: Option<Vec<P>>,
+}
+
+/// The number of distinct points, and where the caller's points went.
+#[derive(Debug)]
+pub(crate) struct Merge<T> {
+    places: Counts,
+    /// The core sizes of the distinct sources.
     pub sizes: Sizes<T>,
     source_of: Vec<u32>,
     target_of: Vec<u32>,
+    /// The strengths of the distinct sources.
     pub strengths: Vec<T>,
     /// Sums of strengths on the way.
     totals: Vec<CompensatedSum>,
 }
 
-impl<T: Real, const D: usize> Merge<T, D> {
+impl<T: Real> Merge<T> {
     /// `None` if all points are distinct.
-    pub fn new(sources: &[[T; D]], targets: Option<&[[T; D]]>, sizes: &Sizes<T>) -> Option<Self> {
+    pub fn new<const D: usize>(
+        sources: &[[T; D]],
+        targets: Option<&[[T; D]]>,
+        sizes: &Sizes<T>,
+    ) -> Option<(Self, Distinct<[T; D]>)> {
         let size = |k: usize| match sizes {
             Sizes::PerSource(sizes) => sizes[k].to_f64().to_bits(),
             _ => 0,
@@ -46,27 +58,31 @@ impl<T: Real, const D: usize> Merge<T, D> {
             Sizes::PerSource(sizes) => Sizes::PerSource(first_sources.iter().map(|k| sizes[*k as usize]).collect()),
             other => other.clone(),
         };
-        let pick = |points: &[[T; D]], first: &[u32]| first.iter().map(|k| points[*k as usize]).collect();
-        let unique_sources = pick(sources, &first_sources);
+        let pick =
+            |points: &[[T; D]], first: &[u32]| -> Vec<[T; D]> { first.iter().map(|k| points[*k as usize]).collect() };
+        let sources = pick(sources, &first_sources);
         let (target_of, targets) = match merged_targets {
             Some(((target_of, first), targets)) => (target_of, Some(pick(targets, &first))),
             None => (Vec::new(), None),
         };
-        Some(Self {
-            sources: unique_sources,
-            targets,
+        let merge = Self {
+            places: Counts {
+                sources: sources.len(),
+                targets: targets.as_ref().map(Vec::len),
+            },
             sizes,
             source_of,
             target_of,
             strengths: Vec::new(),
             totals: Vec::new(),
-        })
+        };
+        Some((merge, Distinct { sources, targets }))
     }
 
     /// How many targets share each place.
     pub fn targets_at_places(&self) -> Vec<u32> {
-        let same = self.targets.is_none();
-        let mut count = vec![0; self.targets.as_ref().unwrap_or(&self.sources).len()];
+        let same = self.places.targets.is_none();
+        let mut count = vec![0; self.places.targets()];
         for place in if same { &self.source_of } else { &self.target_of } {
             count[*place as usize] += 1;
         }
@@ -76,7 +92,7 @@ impl<T: Real, const D: usize> Merge<T, D> {
     /// Sums the strengths of merged sources, in double precision with what rounding loses: a million equal ones of single
     /// precision must not stop to grow.
     pub fn add_up(&mut self, strengths: &[T], components: usize, vectors: usize) {
-        let (all, unique) = (self.source_of.len(), self.sources.len());
+        let (all, unique) = (self.source_of.len(), self.places.sources);
         let totals = &mut self.totals;
         self.strengths.clear();
         self.strengths.resize(vectors * unique * components, T::ZERO);
@@ -106,10 +122,10 @@ impl<T: Real, const D: usize> Merge<T, D> {
         values: &mut [Vec<T>],
         at_place: &(impl Fn(usize, &[f64], f64, &mut [f64]) + Sync),
     ) {
-        let same = self.targets.is_none();
+        let same = self.places.targets.is_none();
         let place_of = if same { &self.source_of } else { &self.target_of };
-        let places = self.targets.as_ref().unwrap_or(&self.sources).len();
-        let (all, unique) = (place_of.len(), self.sources.len());
+        let places = self.places.targets();
+        let (all, unique) = (place_of.len(), self.places.sources);
         for (output, (inner, values)) in inner.iter().zip(values).enumerate() {
             let components = values.len() / (shape.vectors * all).max(1);
             for vector in 0..shape.vectors {

@@ -4,7 +4,8 @@
 //! often as wanted, for new strengths at the same points.
 
 mod build;
-mod check;
+pub(crate) mod check;
+pub(crate) mod engine;
 mod evaluate;
 mod extremes;
 mod far_field;
@@ -13,10 +14,11 @@ pub(crate) mod input;
 pub(crate) mod memory;
 pub(crate) mod merge;
 pub(crate) mod permutation;
+mod space;
 pub(crate) mod units;
 
-pub use check::output_kind;
-pub use evaluate::{Parameters, Plan, first_sum};
+pub use evaluate::{Parameters, Plan};
 pub use field::Field;
 pub use input::{MOST_POINTS, check_strength_count, check_strengths};
 pub use memory::MemoryForecast;
+pub use space::first_sum;

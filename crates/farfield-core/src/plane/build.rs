@@ -1,10 +1,10 @@
 //! From a [`Sum`] in the plane to a [`Plan`].
 
+use super::Plan;
 use super::connect::{Connections, Criterion};
 use super::fmm::PlaneFmm;
 use super::kernel::{Core, Interaction, Kernel, Output};
 use super::pairs::PlanePairs;
-use super::plan::{Engine, Plan};
 use super::pyramid::Pyramid;
 use super::tuning::{self, Choice};
 use crate::direct::Direct;
@@ -14,32 +14,14 @@ use crate::kernel::Sizes;
 use crate::machine::available_memory;
 use crate::p2p::SortedSizes;
 use crate::plan::Parameters;
+use crate::plan::engine::Engine;
 use crate::plan::input::{check_points, check_size_range, check_size_values};
 use crate::plan::merge::Merge;
 use crate::report::{Interactions, Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
-use crate::sum::{Counts, Method, Points, Sum};
-use std::time::Instant;
+use crate::sum::{Counts, Method, Sum};
 
 impl<T: Real> Sum<'_, T, Plane> {
-    /// Checks the input, chooses method and parameters, and builds everything that does not depend on the strengths.
-    ///
-    /// # Errors
-    /// Any of [`Error`], naming the value that is wrong and where it is.
-    pub fn plan(self) -> Result<Plan<T>, Error> {
-        T::plan_in_plane(self)
-    }
-
-    /// Whether planning takes longer than waking other threads.
-    pub(crate) fn deserves_threads(&self) -> bool {
-        self.points.sources.len() + self.points.targets.map_or(0, <[_]>::len) > tuning::SMALL
-    }
-
-    pub(crate) fn check_and_build(self) -> Result<Plan<T>, Error> {
-        self.validate()?;
-        self.build()
-    }
-
     /// The largest core size; zero if there is none.
     pub fn largest_size(&self) -> f64 {
         match self.request.kernel.core {
@@ -80,22 +62,16 @@ impl<T: Real> Sum<'_, T, Plane> {
             .reach(self.largest_size(), self.options().core_tolerance::<T>())
     }
 
-    fn build(self) -> Result<Plan<T>, Error> {
-        let start = Instant::now();
-        let mut seconds = Seconds::default();
+    /// Builds the plan; adds the seconds of sorting and connecting to `seconds`.
+    pub(super) fn build(self, seconds: &mut Seconds) -> Result<Plan<T>, Error> {
         let simd = self.options().simd();
         let pairs = self.pairs();
         let choice = self.choose(&pairs, self.points.counts());
         self.check_memory(&pairs, choice.as_ref())?;
-        let mut plan = match choice {
-            None => self.direct_plan(simd, pairs, Vec::new()),
-            Some(choice) => self.fmm_plan(simd, pairs, choice, &mut seconds)?,
-        };
-        let known = seconds.of(Phase::Sort) + seconds.of(Phase::Connect);
-        seconds.total = start.elapsed().as_secs_f64();
-        seconds.add(Phase::Tree, (seconds.total - known).max(0.0));
-        plan.planning = seconds;
-        Ok(plan)
+        match choice {
+            None => Ok(self.direct_plan(simd, pairs, Vec::new())),
+            Some(choice) => self.fmm_plan(simd, pairs, choice, seconds),
+        }
     }
 
     /// What is summed over pairs of points.
@@ -168,24 +144,10 @@ impl<T: Real> Sum<'_, T, Plane> {
     }
 
     fn direct_plan(&self, simd: SimdLevel, pairs: PlanePairs, notes: Vec<String>) -> Plan<T> {
-        let columns = |points: &[[T; 2]]| std::array::from_fn(|axis| points.iter().map(|p| p[axis]).collect());
-        let engine = Engine::Direct(Box::new(Direct {
-            simd,
-            pairs,
-            vectors: 1,
-            sources: columns(self.points.sources),
-            targets: self.points.targets.map(columns),
-            size2: self.squared_sizes(None),
-        }));
-        let parameters = Parameters {
-            method: Method::Direct,
-            interactions: Interactions {
-                p2p: self.points.sources.len() as u64 * self.points.counts().targets() as u64,
-                ..Interactions::default()
-            },
-            ..Parameters::default()
-        };
-        Plan::new(self, engine, parameters, notes)
+        let (sources, targets, size2) = (self.points.sources, self.points.targets, self.squared_sizes(None));
+        let direct = Direct::new(simd, pairs, 1, sources, targets, size2);
+        let parameters = Parameters::of_direct(self.points.counts().pairs());
+        Plan::new(self, Engine::Direct(Box::new(direct)), parameters, notes)
     }
 
     fn fmm_plan(
@@ -202,7 +164,7 @@ impl<T: Real> Sum<'_, T, Plane> {
         if pyramid.has_leaf_of_duplicates()
             && let Some(merge) = Merge::new(self.points.sources, self.points.targets, self.points.sizes)
         {
-            return self.merged_plan(merge);
+            return self.merged_plan(merge, Vec::new(), |distinct| distinct.build(seconds));
         }
         let group = self.group_of_leaves(&pairs, &pyramid);
         let reach = self.core_reach();
@@ -249,7 +211,7 @@ impl<T: Real> Sum<'_, T, Plane> {
         };
         let size2 = self.squared_sizes(Some(&pyramid.sources.permutation));
         let fmm = PlaneFmm::new(simd, pairs, choice.order, pyramid, connections, group, size2);
-        Ok(Plan::new(&self, Engine::Fmm(Box::new(fmm)), parameters, Vec::new()))
+        Ok(Plan::new(&self, Engine::Tree(Box::new(fmm)), parameters, Vec::new()))
     }
 
     /// The depth down to which boxes are larger than the cores reach: below, each is coupled to all around it.
@@ -278,19 +240,6 @@ impl<T: Real> Sum<'_, T, Plane> {
             true if points <= tuning::SMALL => leaves,
             _ => 1,
         }
-    }
-
-    /// Plans the sum over distinct points.
-    fn merged_plan(self, merge: Merge<T, 2>) -> Result<Plan<T>, Error> {
-        let note = format!(
-            "{} sources share a place with another one and were merged",
-            self.points.sources.len() - merge.sources.len()
-        );
-        let inner = Sum {
-            request: self.request,
-            points: Points::new(&merge.sources, merge.targets.as_deref(), &merge.sizes),
-        };
-        Ok(inner.build()?.with_merge(&self, merge, note))
     }
 
     fn squared_sizes(&self, permutation: Option<&[u32]>) -> SortedSizes<T> {

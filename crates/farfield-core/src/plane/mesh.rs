@@ -1,7 +1,8 @@
 //! The mesh of a plan, for inspection: the boxes and their couplings.
 
-use super::plan::{Engine, Plan};
+use super::Plan;
 use super::pyramid::{Pyramid, first_of_level};
+use crate::plan::engine::Engine;
 use crate::simd::Real;
 
 /// The boxes of its level that a box interacts with.
@@ -41,7 +42,7 @@ impl<T: Real> Plan<T> {
     pub fn mesh(&self) -> Option<Mesh<'_, T>> {
         match &self.engine {
             Engine::Direct(_) => None,
-            Engine::Fmm(fmm) => Some(Mesh {
+            Engine::Tree(fmm) => Some(Mesh {
                 plan: self,
                 regions: regions(&fmm.pyramid),
             }),
@@ -66,7 +67,7 @@ impl<T: Real> Mesh<'_, T> {
 
     /// The couplings of box `number` of a level; `None` if there is no such box.
     pub fn couplings(&self, level: usize, number: usize) -> Option<Couplings> {
-        let Engine::Fmm(fmm) = &self.plan.engine else {
+        let Engine::Tree(fmm) = &self.plan.engine else {
             return None;
         };
         if number >= self.boxes(level).len() {
@@ -141,7 +142,7 @@ mod tests {
         for set in [PlaneSet::Square, PlaneSet::Normal, PlaneSet::Layer] {
             let points = set.generate::<f64>(3000, 1);
             let plan = fmm(None).between(&points).plan().unwrap();
-            let Engine::Fmm(fmm) = &plan.engine else {
+            let Engine::Tree(fmm) = &plan.engine else {
                 panic!("the plan has no mesh")
             };
             let mesh = plan.mesh().unwrap();
@@ -168,7 +169,7 @@ mod tests {
     fn couplings_follow_the_theta_criterion_and_are_symmetric() {
         let points = PlaneSet::Normal.generate::<f64>(4000, 1);
         let plan = fmm(Some(0.5)).between(&points).plan().unwrap();
-        let Engine::Fmm(fmm) = &plan.engine else {
+        let Engine::Tree(fmm) = &plan.engine else {
             panic!("the plan has no mesh")
         };
         let mesh = plan.mesh().unwrap();

@@ -19,7 +19,6 @@
 
 mod build;
 mod calibrate;
-mod check;
 mod complex;
 mod connect;
 mod expansion;
@@ -38,15 +37,16 @@ mod tuning;
 mod verify;
 
 pub(crate) use calibrate::calibrate;
-pub use check::output_kind;
 pub use expansion::MAX_ORDER;
 pub(crate) use kernel::validate;
 pub use kernel::{Core, Interaction, Kernel, Output};
 pub use mesh::{Couplings, Mesh};
 pub(crate) use pairs::PlanePairs;
-pub use plan::Plan;
 pub use points::PlaneSet;
 pub(crate) use verify::compare;
+
+/// A planned sum in the plane.
+pub type Plan<T> = crate::plan::Plan<T, crate::Plane>;
 
 /// Results in the plane.
 pub type Field<T> = crate::plan::Field<T, crate::Plane>;

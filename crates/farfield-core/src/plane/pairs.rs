@@ -347,6 +347,10 @@ impl PairSums<2> for PlanePairs {
         }
     }
 
+    fn make_exact(&mut self) -> bool {
+        !std::mem::replace(&mut self.full, true)
+    }
+
     fn add_vectors<T: Real>(&self, simd: SimdLevel, block: &Block<T, 2>, _: usize, sums: &mut [T]) {
         match (self.kernel, self.derivatives) {
             (Kernel::Harmonic, 0) => match (self.core, self.complex, self.full) {

@@ -8,7 +8,7 @@ use crate::simd::{Real, SimdLevel};
 
 /// The true sums of one strength vector, separately for the real and imaginary parts of complex strengths.
 #[derive(Debug, Default)]
-pub(super) struct PlaneTruth {
+pub(crate) struct PlaneTruth {
     parts: [TrueSums; 2],
     complex: bool,
     rows: usize,
@@ -23,12 +23,6 @@ pub(super) fn exact_pairs(kernel: Kernel, core: Core, derivatives: usize) -> Pla
         complex: false,
         full: true,
     }
-}
-
-/// The column of an output's absolute contributions, and their factor.
-pub(super) fn absolute_column(kernel: Kernel, output: Output) -> (usize, f64) {
-    let (_, factor) = output.of_sums(kernel);
-    (output.derivatives(), factor.abs())
 }
 
 impl PlaneTruth {

@@ -2,9 +2,9 @@
 
 use super::Field;
 use super::kernel::{Core, Output};
-use super::truth::{PlaneTruth, absolute_column, exact_pairs};
+use super::truth::{PlaneTruth, exact_pairs};
 use crate::check::truth::{CoreSizes, SourceArrays, TrueTargets};
-use crate::geometry::Plane;
+use crate::geometry::{Geometry, Plane};
 use crate::kernel::Sizes;
 use crate::p2p::{PairSums, Skip};
 use crate::simd::{Real, SimdLevel};
@@ -61,7 +61,7 @@ fn compare_some<T: Real>(
         for (output, found) in field.outputs().iter().zip(found.iter_mut()) {
             let components = field.components(*output).unwrap_or(0);
             let values = field.get(*output).unwrap_or(&[]);
-            let (column, times) = absolute_column(kernel, *output);
+            let (column, times) = Plane::absolute_column(sum.request.kernel, *output);
             for (k, target) in chosen.iter().enumerate() {
                 let value = truth.value(kernel, *output, k);
                 let at = (vector * field.targets() + target) * components;

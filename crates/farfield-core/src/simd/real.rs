@@ -114,7 +114,9 @@ macro_rules! real {
                 in_pool(sum.deserves_threads(), || sum.check_and_build())
             }
             fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error> {
-                in_pool(plan.deserves_threads(), || plan.check_and_sum(strengths, field))
+                in_pool(plan.engine.summation().deserves_threads(), || {
+                    plan.check_and_sum(strengths, field)
+                })
             }
             fn plan_in_plane(sum: Sum<'_, Self, Plane>) -> Result<plane::Plan<Self>, Error> {
                 in_pool(sum.deserves_threads(), || sum.check_and_build())
@@ -124,7 +126,9 @@ macro_rules! real {
                 strengths: &[Self],
                 field: &mut plane::Field<Self>,
             ) -> Result<(), Error> {
-                in_pool(plan.deserves_threads(), || plan.check_and_sum(strengths, field))
+                in_pool(plan.engine.summation().deserves_threads(), || {
+                    plan.check_and_sum(strengths, field)
+                })
             }
             #[inline]
             fn dispatch<W: Vectorized<Self>>(level: SimdLevel, task: W) -> W::Output {

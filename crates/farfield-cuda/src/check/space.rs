@@ -8,7 +8,8 @@ use crate::fmm::Fmm;
 use cudarc::driver::CudaSlice;
 use farfield_core::check::OutputKind;
 use farfield_core::kernel::{Kernel, Output};
-use farfield_core::plan::{first_sum, output_kind};
+use farfield_core::plan::first_sum;
+use farfield_core::{Geometry, Space};
 use std::ops::Range;
 
 /// Converts the sums of a kernel to outputs.
@@ -25,7 +26,10 @@ impl InSpace {
         let part = |output: &Output| (kernel.scale(*output), first_sum(*output));
         Self {
             sums,
-            kinds: outputs.iter().map(|output| output_kind(kernel, *output)).collect(),
+            kinds: outputs
+                .iter()
+                .map(|output| Space::output_kind(kernel, *output))
+                .collect(),
             parts: outputs.iter().map(part).collect(),
         }
     }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use cudarc::driver::CudaSlice;
 use farfield_core::check::{Check, OutputKind};
 use farfield_core::plan::Parameters;
-use farfield_core::plane::{Kernel, MAX_ORDER, Output, output_kind};
+use farfield_core::plane::{Kernel, MAX_ORDER, Output};
 use farfield_core::report::Interactions;
 use farfield_core::{Geometry, Method, Plane};
 use std::ops::Range;
@@ -115,8 +115,7 @@ impl<T: Precision> SelfChecked<T> for Plan<T> {
             Some(checker) => checker,
             none => {
                 let kernel = self.request.kernel;
-                let components = |output: Output| Plane::output_components(kernel, output);
-                let about = |output: &Output| output_kind(kernel.kernel, *output, components(*output));
+                let about = |output: &Output| Plane::output_kind(kernel, *output);
                 let meaning = InPlane {
                     kind: ends.kind,
                     runs: ends.runs(),
