@@ -1,4 +1,4 @@
-//! The command line as typed: options, their ranges and their help, a file for each group of commands.
+//! Command-line options, their ranges and their help; one file for each group of commands.
 
 mod after;
 mod evaluate;
@@ -22,12 +22,12 @@ use clap::{Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "farfield", version, max_term_width = 100, arg_required_else_help = true, after_help = VARIABLES)]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The variables of the environment that the program looks at.
+/// Environment variables that the program reads.
 const VARIABLES: &str = "\
 Environment:
   FARFIELD_PROFILE     the machine profile, where --profile is not given
@@ -35,7 +35,7 @@ Environment:
   FARFIELD_CACHE       where compiled device code is kept
   FARFIELD_NVRTC       the library that compiles device code (a path)
   NO_COLOR             no colours in messages and help
-  COLUMNS              how wide reports may be, where it is not the terminal's width
+  COLUMNS              width of reports [default: the width of the terminal]
   XDG_CONFIG_HOME      where farfield/profile.toml is looked for";
 
 /// The commands.
@@ -43,33 +43,33 @@ Environment:
 pub enum Command {
     /// Run a simulation: a case by name, or a case file
     Run(RunArgs),
-    /// Go on with a run that was stopped
+    /// Continue a stopped run
     Resume(ResumeArgs),
-    /// Watch a simulation in the browser as it runs: a case; or look at a run's folder, or a file of points
+    /// Run a case and watch it in the browser, or show a run's folder or a file of points
     View(ViewArgs),
     /// Sample velocity, vorticity, Q and lambda-2 of a run on a grid or a slice
     Sample(SampleArgs),
-    /// Draw the diagnostics of a run again, or compare several runs
+    /// Redraw the diagnostics of a run, or compare several runs
     Plot(PlotArgs),
-    /// Run every combination of some values of a case, and draw what came out
+    /// Run a case with every combination of the given values, and draw the results
     Sweep(SweepArgs),
     /// Print the schema of case files: every key, its default and its meaning
     Schema,
     /// Check the simulations against theory and write tables and figures
     Validate(ValidateArgs),
-    /// Sum a kernel over points, made up or from files, and report time, error, memory and rates
+    /// Sum a kernel over generated points or points from files, and report time, error, memory and rates
     Evaluate(Box<EvaluateArgs>),
     /// Solve the Poisson problem of a vorticity field in free space on a grid adapted to it
     Poisson(Box<PoissonArgs>),
-    /// Measure the machine's ceilings and what share of them operators and methods reach
+    /// Measure the machine's peak rates and the share of them that operators and methods reach
     Bench(BenchArgs),
-    /// Say what this machine has and what this build uses of it; or, of a run's folder, what it holds and how far it got
+    /// Describe this machine and the parts this build uses; for a run's folder, its contents and progress
     Info(InfoArgs),
-    /// Measure what a paper measured and put the numbers side by side
+    /// Repeat a measurement of a paper and compare the numbers with the published ones
     Reproduce(ReproduceArgs),
-    /// Compare every operator and method of a device with the truth
+    /// Compare every operator and method of a device with exact results
     Selftest(SelftestArgs),
-    /// Print what a shell needs to complete commands and options
+    /// Print the completion script of a shell
     Completions(CompletionsArgs),
     /// Write manual pages
     Man(ManArgs),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn no_option_answers_in_words_of_the_language_it_is_written_in() {
+    fn no_error_of_an_option_speaks_of_rust_types() {
         let mut asked = 0;
         for command in Cli::command().get_subcommands() {
             let options = command

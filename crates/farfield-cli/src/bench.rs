@@ -1,8 +1,8 @@
-//! `farfield bench`: what the machine can do, and how much of it every operator and method reaches.
+//! `farfield bench`: the machine's peak rates, and the share of them that every operator and method reaches.
 //!
-//! The figure of merit `work` is seconds x (this machine's direct f64 Coulomb potential rate on all threads) / N: how
-//! many pairs per point the machine could have summed directly in the time. It does not depend on how fast the machine
-//! is, so it can be compared between machines.
+//! The figure of merit `work` is seconds x (this machine's direct f64 Coulomb potential rate on all threads) / N: the
+//! number of pairs per point that the machine could have summed directly in the same time. It does not depend on the
+//! speed of the machine, so it can be compared between machines.
 
 mod calibrate;
 mod cuda;
@@ -33,16 +33,16 @@ struct Report {
     plane: Vec<PlaneRate>,
     operators: Vec<Operator>,
     methods: Vec<MethodResult>,
-    /// Whether something beside the measurement kept the machine busy, so that rates cannot be compared.
+    /// Whether another load kept the machine busy, so that rates cannot be compared.
     disturbed: bool,
 }
 
 #[derive(Serialize)]
 struct Ceiling {
     precision: &'static str,
-    /// Of one thread, 1e9 floating-point operations per second.
+    /// 1e9 floating-point operations per second of one thread.
     fma_gflops: f64,
-    /// Pairs per second of the direct sum, on one thread and on all.
+    /// Pairs per second of the direct sum, on one thread and on all threads.
     direct_pairs_one_thread: f64,
     direct_pairs: f64,
 }
@@ -52,7 +52,7 @@ struct Ceiling {
 struct PlaneRate {
     kernel: &'static str,
     precision: &'static str,
-    /// Pairs per second on all threads: of the potential alone, and with its derivative.
+    /// Pairs per second on all threads: for the potential alone, and with its derivative.
     pairs: f64,
     pairs_with_derivative: f64,
 }
@@ -70,7 +70,7 @@ struct MethodResult {
     case: String,
     n: usize,
     seconds: f64,
-    /// Interactions per point; see the module's text.
+    /// Interactions per point; see the module's documentation.
     work: f64,
 }
 
@@ -83,7 +83,7 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     if args.calibrate {
         if args.device != Device::Cpu {
             return Err(Failure::Usage(format!(
-                "--calibrate measures the cores, not --device {}",
+                "--calibrate measures the CPU, not --device {}",
                 args.device
             )));
         }
@@ -109,8 +109,8 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     let impossible = operators.iter().any(|operator| operator.share_of_ceiling > 1.05);
     if impossible {
         print::progress(
-            "warning: an operator seems faster than the machine's ceiling: something else was running while that was \
-             measured. Repeat this on an idle machine",
+            "warning: an operator seems faster than the machine's ceiling: another program was running during the \
+             measurement. Repeat it on an idle machine",
         );
     }
     let report = Report {
@@ -124,7 +124,7 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
         methods,
     };
     if args.json {
-        let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+        let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("JSON: {error}")))?;
         return Ok(text + "\n");
     }
     Ok(summary(&report))
@@ -158,7 +158,7 @@ fn of<G: Geometry>(kernel: impl Into<G::Kernel>, outputs: &[G::Output]) -> Reque
     }
 }
 
-/// Pairs per second of a real direct sum on all threads.
+/// Pairs per second of a complete direct sum on all threads.
 fn direct_rate<P: Problem<D>, T: Precision, const D: usize>(request: &Request<P>, n: usize, tolerance: f64) -> f64 {
     let points = P::generate::<T>(P::SETS[0], 0..n, 1);
     let strengths = ChargeDistribution::Signed.generate::<T>(n * P::strength_components(request.kernel), 1);
@@ -180,7 +180,7 @@ fn direct_rate<P: Problem<D>, T: Precision, const D: usize>(request: &Request<P>
     (n * n) as f64 / best
 }
 
-/// The direct sums of the plane.
+/// The rates of direct sums in the plane.
 fn plane_rates<T: Precision>() -> Vec<PlaneRate> {
     let tolerance = if T::EPSILON > 1e-10 { 1e-5 } else { 1e-6 };
     let rate = |kernel, outputs: &[plane::Output]| direct_rate::<Plane, T, 2>(&of(kernel, outputs), 12_000, tolerance);
@@ -213,7 +213,7 @@ struct BenchSum<P: Problem<D>, const D: usize> {
     set: P::Set,
     tolerance: f64,
     method: Method,
-    /// A fraction of the points, for slow methods.
+    /// The fraction of the points to use; below 1 for slow methods.
     share: f64,
 }
 
@@ -315,7 +315,7 @@ fn measured<P: Problem<D>, const D: usize>(
         .collect()
 }
 
-/// The best of several sums from raw points to results.
+/// The fastest of `repeats` sums, from raw points to results.
 fn time_case<P: Problem<D>, T: Precision, const D: usize>(
     case: &BenchSum<P, D>,
     n: usize,

@@ -1,28 +1,28 @@
-//! What can go wrong, and the exit code it means.
+//! Failures and their exit codes.
 
 use crate::print;
 use std::process::ExitCode;
 
-/// Why the program stops early.
+/// The reason why the program stops early.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line asks for something that cannot be: exit code 2.
+    /// The command line asks for something impossible: exit code 2.
     Usage(String),
-    /// The data or the machine do not allow it: exit code 1.
+    /// The data or the machine do not allow the work: exit code 1.
     Data(String),
-    /// It was done, but a measured error exceeds the tolerance: the report goes to standard output, exit code 3.
+    /// The work was done, but a measured error exceeds the tolerance: the report goes to standard output, exit code 3.
     Exceeded(String),
-    /// A signal stopped a run after a step, with a checkpoint: the report goes to standard output, exit code 4.
+    /// A signal stopped a run after a step and a checkpoint: the report goes to standard output, exit code 4.
     Interrupted(String),
 }
 
 impl Failure {
-    /// A failure of the data, from anything that has a message.
+    /// A failure of the data, with the message of `message`.
     pub fn data(message: impl ToString) -> Self {
         Failure::Data(message.to_string())
     }
 
-    /// Says on standard error what is wrong.
+    /// Prints the failure, and returns its exit code.
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Usage(message) => {
@@ -41,7 +41,7 @@ impl Failure {
                 Err(failure) => failure.report(),
             },
             Failure::Interrupted(text) => {
-                // The terminal may be gone; that the checkpoint is written counts.
+                // The terminal may be gone. The checkpoint is written, and that counts.
                 let _ = print::result(&text);
                 ExitCode::from(4)
             }
@@ -56,7 +56,7 @@ impl From<farfield_io::Error> for Failure {
 }
 
 impl From<farfield_grid::Error> for Failure {
-    /// Values that only come from options are usage; everything else is data.
+    /// Errors in values that come only from options are usage failures; all others are data failures.
     fn from(error: farfield_grid::Error) -> Self {
         use farfield_grid::Error as E;
         let message = error.to_string();
@@ -86,7 +86,7 @@ impl From<farfield_plot::Error> for Failure {
     }
 }
 
-/// The message of an error, and the option that helps.
+/// The message of an error, with the option that avoids it.
 pub fn with_remedy(error: &farfield::Error) -> String {
     match error.remedy() {
         Some(farfield::Remedy::Device(device)) => format!("{error} (--device {device})"),
@@ -95,7 +95,7 @@ pub fn with_remedy(error: &farfield::Error) -> String {
 }
 
 impl From<farfield::Error> for Failure {
-    /// Values that only come from options are usage; everything else is data.
+    /// Errors in values that come only from options are usage failures; all others are data failures.
     fn from(error: farfield::Error) -> Self {
         use farfield::Error as E;
         let message = error.to_string();

@@ -1,4 +1,4 @@
-//! `farfield info`: what the machine has.
+//! `farfield info`: describes the machine.
 
 use crate::args::InfoArgs;
 use crate::failure::Failure;
@@ -24,9 +24,9 @@ struct Info {
     memory_total_bytes: Option<u64>,
     memory_available_bytes: Option<u64>,
     gpus: Vec<String>,
-    /// What this build can sum on here.
+    /// The devices on which this build can sum here.
     devices: Vec<&'static str>,
-    /// The GPUs it can sum on, or why there are none.
+    /// The GPUs it can use, or why it cannot use any.
     cuda: Cuda,
     profile: String,
 }
@@ -77,7 +77,7 @@ pub fn run(args: &InfoArgs) -> Result<String, Failure> {
         profile: profile.origin(),
     };
     if args.json {
-        let text = serde_json::to_string_pretty(&info).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+        let text = serde_json::to_string_pretty(&info).map_err(|error| Failure::Data(format!("JSON: {error}")))?;
         return Ok(text + "\n");
     }
     Ok(layout::fit(info.text(&profile)))
@@ -162,7 +162,7 @@ fn cuda() -> Cuda {
     }
 }
 
-/// Graphics processors: what `nvidia-smi -L` lists, else the devices the driver made.
+/// The GPUs that `nvidia-smi -L` lists, else the devices of the driver.
 fn gpus() -> Vec<String> {
     let listed = nvidia_smi().unwrap_or_default();
     if !listed.is_empty() {
@@ -185,7 +185,7 @@ fn gpus() -> Vec<String> {
         .collect()
 }
 
-/// The lines of `nvidia-smi -L`, if the program is there, succeeds, and does not hang on a broken driver.
+/// The lines of `nvidia-smi -L`, or `None` if the program is missing, fails, or hangs on a broken driver.
 fn nvidia_smi() -> Option<Vec<String>> {
     let mut child = Command::new("nvidia-smi")
         .arg("-L")

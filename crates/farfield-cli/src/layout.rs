@@ -1,14 +1,14 @@
-//! Texts that fit the terminal. Into a pipe or a file lines stay whole, for programs that read them.
+//! Reports that fit the terminal. In a pipe or a file lines stay whole, for programs that read them.
 
 use farfield_io::columns;
 use std::io::IsTerminal;
 
-/// The columns that standard output has room for; `None` if it is no terminal. `$COLUMNS` says otherwise.
+/// The width of standard output in columns; `None` if it is not a terminal. `$COLUMNS` overrides it.
 pub fn width() -> Option<usize> {
     columns_of(std::io::stdout())
 }
 
-/// The same of standard error.
+/// The width of standard error in columns; `None` if it is not a terminal. `$COLUMNS` overrides it.
 pub fn width_of_progress() -> Option<usize> {
     columns_of(std::io::stderr())
 }
@@ -19,11 +19,11 @@ fn columns_of(stream: impl IsTerminal) -> Option<usize> {
         let size = terminal_size::terminal_size().filter(|_| stream.is_terminal());
         size.map(|(width, _)| usize::from(width.0))
     };
-    // A terminal of no width is one that does not know it.
+    // A terminal that does not know its width reports zero.
     asked.or_else(found).filter(|width| *width >= 20)
 }
 
-/// A report, its lines folded where they are longer than the terminal is wide.
+/// A report whose lines are folded at the width of the terminal.
 pub fn fit(text: String) -> String {
     match width() {
         Some(width) => columns::folded(&text, width),
@@ -31,7 +31,7 @@ pub fn fit(text: String) -> String {
     }
 }
 
-/// Names and what they stand for, one below the other.
+/// Names and their descriptions, one entry on each line.
 pub fn list<'a>(entries: impl IntoIterator<Item = (&'a str, String)>) -> String {
     let rows: Vec<(&str, String)> = entries.into_iter().collect();
     let longest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -1,12 +1,12 @@
 //! The program `farfield`: fast sums of long-range interactions from the command line.
 //!
-//! `main` parses, `execute` picks the command, the command does the work and hands back one text for standard output.
-//! Results go to standard output, progress and errors to standard error. The exit code is 0 for success, 2 for a
-//! command line that asks for something impossible, 1 for anything wrong with the data or the machine, 3 for a sum that
-//! was done but whose measured error exceeds its tolerance, and 4 for a run that a signal stopped after a step, with a
-//! checkpoint.
+//! `main` parses the command line, `execute` picks the command, and the command does the work and returns one text for
+//! standard output. Progress and errors go to standard error. The exit code is 0 for success, 2 for a command line that
+//! asks for something impossible, 1 for an error of the data or the machine, 3 for a sum whose measured error exceeds
+//! its tolerance, and 4 for a run that a signal stopped after a step and a checkpoint.
 //!
-//! It is a library only so that `farfield-mpi` can share options and how they become sums: no interface for others.
+//! It is a library only to share its options and their way to sums with `farfield-mpi`; it is not an interface for
+//! others.
 
 #[doc(hidden)]
 pub mod args;
@@ -50,7 +50,7 @@ use std::process::ExitCode;
 
 /// The program.
 pub fn main() -> ExitCode {
-    // A wrong command line ends here, with exit code 2; so do `--help` and `--version`, with 0.
+    // An invalid command line ends here with exit code 2, `--help` and `--version` with 0.
     let cli = Cli::parse();
     match execute(cli).and_then(|text| print::result(&text)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -58,7 +58,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Does what was asked and returns what it has to say on standard output.
+/// Runs the command, and returns its text for standard output.
 #[doc(hidden)]
 pub fn execute(cli: Cli) -> Result<String, Failure> {
     check_level_variable()?;
@@ -82,7 +82,7 @@ pub fn execute(cli: Cli) -> Result<String, Failure> {
     }
 }
 
-/// Refuses an instruction set from the environment that does not exist or that this machine lacks.
+/// Refuses an instruction set from the environment that does not exist or is missing on this machine.
 fn check_level_variable() -> Result<(), Failure> {
     let available = SimdLevel::available().into_iter().map(SimdLevel::name);
     match SimdLevel::asked_for() {

@@ -1,4 +1,4 @@
-//! The program `farfield`; the crate's library says how it works.
+//! The program `farfield`; see the crate's library.
 
 fn main() -> std::process::ExitCode {
     farfield_cli::main()

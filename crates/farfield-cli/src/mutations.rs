@@ -1,5 +1,5 @@
-//! What the program reads itself, fed with damaged inputs: command lines, profiles, Poisson cases, arrays of vorticity, slices
-//! and values of a sweep. It may refuse, it must not panic.
+//! Damaged inputs for everything the program parses itself: command lines, profiles, Poisson cases, arrays of
+//! vorticity, slices and values of a sweep. It may refuse them; it must not panic.
 
 use crate::args::{Cli, Command};
 use crate::poisson::{Case, Numbers, Settings};
@@ -48,7 +48,7 @@ fn damaged_command_lines() {
         |words| format!("{words:?}"),
         |words| {
             let line = std::iter::once("farfield").chain(words.iter().map(String::as_str));
-            // Help and version are no command either.
+            // `--help` and `--version` do not parse to a command either.
             Cli::try_parse_from(line).is_ok()
         },
     );

@@ -1,4 +1,4 @@
-//! `farfield plot`: the diagnostics of runs, drawn again or compared.
+//! `farfield plot`: redraws or compares the diagnostics of runs.
 
 use crate::args::PlotArgs;
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ pub fn run(args: &PlotArgs) -> Result<String, Failure> {
     Ok(format!("written       {}\n", to.display()))
 }
 
-/// Writes a chart, or its table, as the file's name asks.
+/// Writes a chart or its table, depending on the extension of the file.
 pub fn write_chart(chart: &Chart, title: &str, to: &Path) -> Result<(), Failure> {
     if is_table(to) {
         Ok(write_text_atomically(to, &chart.table())?)

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use std::io::{ErrorKind, Write};
 
-/// Writes the result to standard output. A reader that has seen enough (`| head`) is no failure.
+/// Writes the result to standard output. A reader that stops early (`| head`) is not an error.
 pub fn result(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -14,7 +14,7 @@ pub fn result(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a line to standard error. If nobody listens, there is nobody to tell.
+/// Writes a line to standard error, and ignores errors of writing.
 pub fn progress(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

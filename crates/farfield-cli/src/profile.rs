@@ -1,4 +1,4 @@
-//! Which machine profile is used, and where it comes from.
+//! The machine profile and where it comes from.
 
 use crate::failure::Failure;
 use farfield::tuning::MachineProfile;
@@ -14,8 +14,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The profile of `--profile`, else of `$FARFIELD_PROFILE`, else of the user's configuration folder if there is
-    /// one, else the built-in one.
+    /// The profile named by `--profile`, else by `$FARFIELD_PROFILE`, else the one in the user's configuration folder,
+    /// else the built-in one.
     pub fn load(asked: Option<&Path>) -> Result<Self, Failure> {
         let named = asked.map(Path::to_owned).or_else(|| path_from("FARFIELD_PROFILE"));
         let file = named.or_else(|| default_path().filter(|path| path.exists()));
@@ -28,7 +28,7 @@ impl Profile {
         }
     }
 
-    /// Where it comes from, for reports.
+    /// The origin of the profile, for reports.
     pub fn origin(&self) -> String {
         self.file
             .as_ref()
@@ -36,7 +36,7 @@ impl Profile {
     }
 }
 
-/// Where a profile is looked for when none is named.
+/// The path of the profile in the user's configuration folder.
 pub fn default_path() -> Option<PathBuf> {
     let folder = path_from("XDG_CONFIG_HOME").or_else(|| path_from("HOME").map(|home| home.join(".config")))?;
     Some(folder.join("farfield").join("profile.toml"))
@@ -68,7 +68,7 @@ fn read(file: &Path) -> Result<MachineProfile, Failure> {
     Ok(profile)
 }
 
-/// The section and key of the first cost that makes no sense.
+/// Checks that all costs are positive; otherwise returns the section and key of the first that is not.
 fn check(profile: &MachineProfile) -> Result<(), (&'static str, &'static str)> {
     let positive = |section, key, values: &[f64]| {
         let fine = values.iter().all(|value| value.is_finite() && *value > 0.0);
@@ -78,7 +78,7 @@ fn check(profile: &MachineProfile) -> Result<(), (&'static str, &'static str)> {
         positive(section, "pair_scalar", &costs.pair_scalar)?;
         positive(section, "pair_vector", &costs.pair_vector)?;
         positive(section, "point_coefficient", &[costs.point_coefficient])?;
-        // A part of the fit may be zero or below; the cost itself may not.
+        // A coefficient of the fit may be zero or negative, but not the cost itself.
         positive(section, "m2l", &[costs.m2l(1), costs.m2l(10), costs.m2l(30)])?;
         let plane = &costs.plane;
         positive(in_plane, "pair_harmonic", &plane.pair_harmonic)?;
@@ -90,7 +90,7 @@ fn check(profile: &MachineProfile) -> Result<(), (&'static str, &'static str)> {
     Ok(())
 }
 
-/// The line, from 1, on which a section sets a key; that of the section, or 1, where it cannot be found.
+/// The line, from 1, on which a section sets a key; if it is not found, the line of the section, or 1.
 fn line_of(text: &str, section: &str, key: &str) -> usize {
     let mut inside = false;
     let mut last = 1;

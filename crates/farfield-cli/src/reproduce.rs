@@ -1,4 +1,4 @@
-//! `farfield reproduce`: what the papers measured, measured again.
+//! `farfield reproduce`: repeats the measurements of papers.
 
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! `farfield sample`: fields from the particles of a run.
+//! `farfield sample`: fields of a run on a grid, computed from its particles.
 
 use crate::args::SampleArgs;
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use farfield_sim::run::{MomentOfRun, Run};
 use farfield_sim::sample::{Quantity, Region, sample};
 use std::fmt::Write;
 
-/// The box around the vortices is made larger by this share on every side.
+/// The share by which the box around the vortices is enlarged on every side.
 const ROOM: f64 = 0.25;
 
 /// Runs the command.
@@ -50,7 +50,7 @@ pub fn run(args: &SampleArgs) -> Result<String, Failure> {
     Ok(layout::fit(text))
 }
 
-/// `z=0` as axis and place.
+/// Reads `z=0` as an axis and a coordinate.
 pub fn parse_slice(text: &str) -> Result<(usize, f64), Failure> {
     let wrong = || Failure::Usage(format!("--slice {text}: write x=0, y=0.5 or z=-1"));
     let (axis, place) = text.split_once('=').ok_or_else(wrong)?;
@@ -76,7 +76,7 @@ fn corner(name: &str, numbers: &[f64]) -> Result<Option<[f64; 3]>, Failure> {
     }
 }
 
-/// The box around all points, with some room; flat boxes of the plane stay flat.
+/// The box around all points, enlarged by `ROOM`. A flat box of a plane flow stays flat.
 fn around(model: &mut dyn Model) -> Result<([f64; 3], [f64; 3]), Failure> {
     let snapshot = model.snapshot(Show::Everything)?;
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);

@@ -1,4 +1,4 @@
-//! `farfield selftest`: a device against the truth, as a table.
+//! `farfield selftest`: compares a device with exact results and prints a table.
 
 use crate::args::{PrecisionName, SelftestArgs, TestedPart};
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ struct Check {
     passed: bool,
 }
 
-/// Runs the command; a check that fails is exit code 1, after the table.
+/// Runs the command. If a check fails, the exit code is 1, after the table.
 pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
     let Device::Cuda(number) = args.device else {
         return Err(Failure::Usage(format!(
@@ -81,7 +81,7 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         )));
     }
     if args.json {
-        let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+        let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("JSON: {error}")))?;
         return Ok(text + "\n");
     }
     let mut text = String::new();

@@ -1,18 +1,18 @@
-//! `farfield completions` and `farfield man`, from the same definitions as the command line.
+//! `farfield completions` and `farfield man`, generated from the definitions of the command line.
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
 use crate::failure::Failure;
 use clap::CommandFactory;
 use std::fmt::Write;
 
-/// The text that a shell reads to complete commands and options.
+/// The completion script of a shell.
 pub fn completions(args: &CompletionsArgs) -> Result<String, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "farfield", &mut text);
     String::from_utf8(text).map_err(Failure::data)
 }
 
-/// Writes a manual page for the program and for each command.
+/// Writes a manual page for the program and one for each command.
 pub fn man(args: &ManArgs) -> Result<String, Failure> {
     let folder = &args.output;
     std::fs::create_dir_all(folder)

@@ -1,4 +1,5 @@
-//! `farfield sweep`: a case with every combination of some values, and a table and chart of what came out.
+//! `farfield sweep`: runs a case with every combination of the given values, and makes a table and a chart of the
+//! results.
 
 use crate::args::SweepArgs;
 use crate::failure::Failure;
@@ -25,7 +26,7 @@ pub fn run(args: &SweepArgs) -> Result<String, Failure> {
     let profile = Profile::load(args.profile.as_deref())?.costs;
     let (label, text, base) = find(&args.case)?;
     let points = combinations(&args.set, args.most)?;
-    // All cases are read before the first one runs.
+    // All cases are read and checked before the first one runs.
     let mut cases = Vec::new();
     for point in &points {
         let case = case::read(&text, &label, &point.overrides).map_err(Failure::data)?;
@@ -48,7 +49,7 @@ pub fn run(args: &SweepArgs) -> Result<String, Failure> {
         let outcome = one(case, &path, profile.clone(), &control)?;
         if control.stop.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted(format!(
-                "stopped in run {} of {count}; the same command goes on\n",
+                "stopped in run {} of {count}; repeat the command to continue\n",
                 k + 1
             )));
         }
@@ -64,7 +65,7 @@ pub fn run(args: &SweepArgs) -> Result<String, Failure> {
     Ok(columns::aligned(&rows, false, layout::width()) + &files)
 }
 
-/// Does one run, or goes on with it where an earlier sweep stopped; what that cannot change is refused by name.
+/// Does one run, or continues it if an earlier sweep stopped. A value that cannot change then is refused by name.
 fn one(case: case::Case, folder: &Path, profile: MachineProfile, control: &Control) -> Result<Outcome, Failure> {
     let run = if folder.join("checkpoints").is_dir() {
         Run::resume_with(folder, profile, |kept| Ok(case.with_files_of(&kept)))?.0
@@ -87,7 +88,7 @@ pub fn combinations(set: &[String], most: usize) -> Result<Vec<Point>, Failure> 
         let values = split(values);
         if all.len().saturating_mul(values.len()) > most {
             return Err(Failure::Usage(format!(
-                "--set {text}: there would be more than {most} runs; --most allows more"
+                "--set {text}: more than {most} runs; --most allows more"
             )));
         }
         let mut next = Vec::new();
@@ -126,7 +127,7 @@ fn split(text: &str) -> Vec<String> {
     parts
 }
 
-/// The folder of a run: its varied values.
+/// The folder name of a run: its varied values.
 fn name_of(point: &Point, k: usize) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || "=.-_".contains(c) {
@@ -147,7 +148,7 @@ fn name_of(point: &Point, k: usize) -> String {
     }
 }
 
-/// The names, then a row for each run: its values, how far it got, and the last values of the columns.
+/// The header, then a row for each run: its values, its steps and time, and the last values of the columns.
 fn rows(table: &[(&Point, Outcome)], columns: &[String]) -> Vec<Vec<String>> {
     let Some((first, outcome)) = table.first() else {
         return Vec::new();

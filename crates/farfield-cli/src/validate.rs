@@ -1,4 +1,4 @@
-//! `farfield validate`: physics that the simulations must show, measured and drawn.
+//! `farfield validate`: measures and draws physics that the simulations must reproduce.
 
 use crate::args::ValidateArgs;
 use crate::failure::Failure;
@@ -39,7 +39,7 @@ pub fn run(args: &ValidateArgs) -> Result<String, Failure> {
     Ok(layout::fit(text))
 }
 
-/// Does one, writes its files, adds to the report, and returns how many claims do not hold.
+/// Does one validation, writes its files, adds to the report, and returns the number of claims that do not hold.
 fn validate(entry: &Entry, args: &ValidateArgs, text: &mut String) -> Result<usize, Failure> {
     print::progress(&format!("{}: {}", entry.name, entry.about));
     let (found, folder) = (entry.run(args.device)?, args.output.as_path());

@@ -1,6 +1,6 @@
 //! `farfield view`, and the page of `farfield run --live`.
 //!
-//! A case is run and shown; a folder is shown as it is and as it grows; a file is shown.
+//! A case is run and shown, a folder is shown and followed while it grows, a file is shown.
 
 use crate::args::{LiveArgs, ViewArgs};
 use crate::failure::Failure;
@@ -33,7 +33,7 @@ pub fn run(args: &ViewArgs) -> Result<String, Failure> {
     }
 }
 
-/// Runs a case, shows it, and stays after its end until Ctrl-C.
+/// Runs a case and shows it until Ctrl-C, also after its end.
 fn watch_case(name: &str, args: &ViewArgs) -> Result<String, Failure> {
     let watch = &args.run.watch;
     let run = prepare(name, &args.run)?;
@@ -76,7 +76,7 @@ fn wait_for(stop: &AtomicBool) {
     }
 }
 
-/// A page that is served for as long as this lives.
+/// A page that is served until this is dropped.
 pub struct Page {
     hub: Arc<Hub>,
     sync: bool,
@@ -84,7 +84,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Serves a page, says where, and opens a browser.
+    /// Serves a page, prints its address, and opens a browser.
     pub fn open(args: &LiveArgs) -> Result<Self, Failure> {
         Self::of(Arc::new(Hub::default()), args)
     }
@@ -111,12 +111,12 @@ impl Page {
         })
     }
 
-    /// How a run is shown; `stay` keeps its last state for after its end.
+    /// How to show a run; `stay` keeps its last state on the page after its end.
     pub fn manner(&self, stay: bool) -> Manner {
         Manner { sync: self.sync, stay }
     }
 
-    /// Runs and shows.
+    /// Runs a simulation and shows it on the page.
     pub fn watch(
         &self,
         run: Run,
@@ -129,7 +129,7 @@ impl Page {
     }
 }
 
-/// Opens the address in a browser, where there is one to open: on a screen of this machine.
+/// Opens the address in a browser if this machine has a display.
 fn open_browser(url: &str) {
     let program = if cfg!(target_os = "macos") {
         "open"
@@ -144,7 +144,7 @@ fn open_browser(url: &str) {
         return;
     };
     let mut command = Command::new(program);
-    // Without one, the printed address is there to be typed.
+    // Without a browser, the user can open the printed address.
     let started = command
         .arg(url)
         .stdin(Stdio::null())

@@ -1,4 +1,4 @@
-//! What can be done with runs: `info DIR`, `plot`, `sample`, `sweep`, and what shells need.
+//! Commands that use finished runs: `info DIR`, `plot`, `sample`, `sweep`; and `completions` and `man`.
 
 mod program;
 
@@ -14,7 +14,7 @@ fn small_run(folder: &Path, more: &str) {
 }
 
 #[test]
-fn a_folder_says_what_it_holds_and_is_drawn_again() {
+fn a_folder_is_described_and_redrawn() {
     let folder = tempfile::tempdir().expect("a folder");
     let (one, two) = (folder.path().join("one"), folder.path().join("two"));
     small_run(&one, "");
@@ -98,9 +98,9 @@ fn a_sweep_makes_a_table_and_a_chart() {
         files(&out),
         ["sweep.csv", "sweep.png", "time.step=0.025", "time.step=0.05"]
     );
-    // The same again finds everything done.
+    // Repeating the command finds everything done.
     assert_eq!(succeed(&line), text);
-    // Another case does not go on where this one ended, though its folders have the same names.
+    // A different case does not continue these runs, though its folders have the same names.
     let other = |set: &str| {
         format!(
             "sweep kepler -q -o {} --set {set} --set time.step=0.05,0.025 --set output.views=[] --plot energy",
@@ -109,7 +109,7 @@ fn a_sweep_makes_a_table_and_a_chart() {
     };
     let refused = other("gravity.bodies.0.mass=2 --set time.end=0.5");
     fail(&refused, 1, &["gravity.bodies.0.mass", "start a new run"]);
-    // A later end goes on.
+    // A later end time continues them.
     let longer = succeed(&other("time.end=0.6"));
     assert!(longer.contains("0.6"), "{longer}");
     fail("sweep kepler --set time.step=1,2,3 --most 2", 2, &["more than 2 runs"]);
@@ -127,7 +127,7 @@ fn shells_get_completions_and_manual_pages() {
     );
 }
 
-/// The mean brightness of what is drawn, without the captions.
+/// The mean brightness of the picture without its captions.
 fn brightness(path: &Path) -> f64 {
     let image = farfield_plot::Image::read_png(path).expect("a picture");
     let (width, height) = (image.width(), image.height());
@@ -158,7 +158,7 @@ fn bodies_and_vortices_are_seen_in_pictures() {
         let frames = out.join("frames/axis");
         let last = files(&frames).pop().expect("a picture");
         let mean = brightness(&frames.join(last));
-        // The background alone has 5 + 7 + 13 = 25.
+        // The background alone has a brightness of 5 + 7 + 13 = 25.
         assert!(mean > 26.0, "{name}: {mean}");
     }
 }
@@ -183,7 +183,7 @@ fn own_views_show_the_points_from_wherever_they_look() {
             let mean = brightness(&shown(view, frame));
             assert!(mean > 26.0, "{view}, {frame}: {mean}");
         }
-        // Cameras that move see something else at the end.
+        // Moving cameras see a different picture at the end.
         let [first, last] = ["frame-000000.png", "frame-000002.png"].map(|frame| std::fs::read(shown(view, frame)));
         assert_ne!(first.expect("a picture"), last.expect("a picture"), "{view}");
     }

@@ -66,7 +66,7 @@ fn a_calibrated_profile_is_what_evaluate_reads() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_said() {
+fn invalid_options_of_bench_are_refused() {
     fail(
         "bench --profile /nonexistent/profile.toml",
         1,

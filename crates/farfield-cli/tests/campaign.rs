@@ -1,5 +1,5 @@
-//! The campaign: kills at random moments, damaged checkpoints, mutated inputs of every kind. Zero panics, zero aborts, zero
-//! wrong resumes, nothing left behind. `FARFIELD_CAMPAIGN=50` makes everything fifty times as long.
+//! The campaign: kills at random moments, damaged checkpoints, mutated inputs of every kind. No panics, no aborts, no
+//! wrong resumes, no files left behind. `FARFIELD_CAMPAIGN=50` makes everything fifty times as long.
 
 mod program;
 
@@ -8,7 +8,7 @@ use program::{command, farfield, files, stderr};
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-/// How many times as long as usual.
+/// The length of the campaign as a multiple of the default.
 fn size() -> usize {
     std::env::var("FARFIELD_CAMPAIGN")
         .ok()
@@ -40,7 +40,7 @@ fn final_checkpoint(folder: &Path) -> Vec<u8> {
     std::fs::read(folder.join("checkpoints/checkpoint-000000020.ckpt")).expect("the last checkpoint")
 }
 
-/// A program that failed did so with its own message and exit code.
+/// Asserts that a failed program ended with its own message and exit code.
 fn ended_well(what: &str, output: &Output) {
     let message = stderr(output);
     let code = output.status.code();
@@ -52,7 +52,7 @@ fn ended_well(what: &str, output: &Output) {
     );
 }
 
-/// Everything in a folder that an interrupted write left.
+/// All files in a folder that an interrupted write left behind.
 fn leftovers(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -95,7 +95,7 @@ fn kills_at_random_moments_end_with_the_same_bits_and_nothing_left() {
         let output = farfield(["resume", "--quiet", &run.display().to_string()]);
         let message = stderr(&output);
         if output.status.code() == Some(1) {
-            // Killed before the case was kept: `run` uses the folder again.
+            // It was killed before the case was written: `run` uses the folder again.
             assert!(message.contains("before it started"), "{message}");
             assert!(busy_run(&run).output().expect("it runs").status.success());
         } else {
@@ -202,10 +202,10 @@ fn mutated_arguments_and_files_end_with_a_message() {
     }
 }
 
-/// A folder that cannot be written; as root every folder can, and nothing is to be seen.
+/// A folder that cannot be written. For root every folder can be, and the test sees nothing.
 #[cfg(unix)]
 #[test]
-fn read_only_folders_are_said() {
+fn read_only_folders_are_reported() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("a folder");
     let closed = folder.path().join("closed");

@@ -128,7 +128,7 @@ fn the_plane_has_the_same_keys_and_its_own() {
     for output in ["potential", "derivative", "second-derivative"] {
         let of = |key: &str| report[key][output].as_f64().unwrap_or(f64::INFINITY);
         assert!(of("error") > 0.0 && of("error") <= 1e-6, "{report}");
-        // At the worst target, so rather more than over all.
+        // The error at the worst target is larger than the error over all targets.
         assert!(
             of("maximum_error") >= of("error") && of("maximum_error") < 1e-3,
             "{report}"
@@ -167,7 +167,7 @@ fn error_is_below_the_tolerance_in_the_plane() {
 }
 
 #[test]
-fn the_summary_of_the_plane_says_what_was_summed() {
+fn the_summary_of_the_plane_describes_the_sum() {
     let text = succeed("evaluate --kernel log2d --core gaussian --core-size 0.01 --n 3000 --method fmm --verify 50");
     for part in [
         "logarithm in the plane",
@@ -253,7 +253,7 @@ fn the_summary_shows_time_error_memory_and_rates() {
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
-    // One order is not enough for anything, but nothing was promised either.
+    // Order 1 is too low for any tolerance, but none was promised.
     let text = succeed("evaluate --n 3000 --method fmm --order 1 --verify 50");
     assert!(!text.contains("ok (") && !text.contains("EXCEEDED"), "{text}");
 }
@@ -272,7 +272,7 @@ fn the_memory_forecast_is_not_below_the_peak_and_not_far_above() {
             report["memory_bytes"].as_f64(),
             report["memory_forecast_bytes"].as_f64(),
         ) else {
-            continue; // The system does not tell.
+            continue; // The system does not report a peak.
         };
         assert!(
             peak <= forecast && forecast <= 2.5 * peak,
@@ -293,7 +293,7 @@ fn no_points_is_an_empty_result() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_panic() {
+fn a_closed_pipe_does_not_panic() {
     for line in [
         "evaluate --n 100",
         "evaluate --n 100 --json",

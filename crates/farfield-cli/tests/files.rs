@@ -1,4 +1,4 @@
-//! `farfield evaluate` with files: round trips, bad files, and nothing half-written.
+//! `farfield evaluate` with files: round trips, bad files, and no half-written files.
 
 mod program;
 
@@ -48,7 +48,7 @@ fn sources() -> Vec<[f64; 3]> {
     PointSet::Cube.generate(N, 1)
 }
 
-/// Sums `term(target - source, source's number)` over the sources, for each target; no point acts on itself.
+/// Sums `term(target - source, index of the source)` over the sources, for each target; no point acts on itself.
 fn direct<const C: usize>(targets: &[[f64; 3]], term: impl Fn([f64; 3], usize) -> [f64; C]) -> Vec<f64> {
     let sources = sources();
     let mut sums = Vec::new();
@@ -274,7 +274,7 @@ fn files_of_the_plane_have_two_columns_of_points() {
     let potential = read(&output, "potential");
     assert_eq!((potential.rows, potential.columns), (2, 1));
     assert!((potential.values[0] - 2.0 * 5f64.ln()).abs() < 1e-12, "{potential:?}");
-    // Real and imaginary part of two vectors of complex strengths.
+    // Real and imaginary parts of two vectors of complex strengths.
     let four = files.text(
         "four.csv",
         "x,y,gamma_0,gamma_1,gamma_2,gamma_3\n0,0,1,2,3,4\n0,1,5,6,7,8\n",
@@ -439,7 +439,7 @@ fn an_old_result_survives_a_failure() {
 }
 
 #[test]
-fn a_profile_is_used_or_its_fault_is_named() {
+fn a_profile_is_used_or_its_error_is_located() {
     let files = Files::new();
     let costs =
         "pair_scalar = [0.2, 0.3, 0.6]\npair_vector = [0.4, 0.9]\nm2l = [4.0, 0.4, 0.04]\npoint_coefficient = 0.1\n";

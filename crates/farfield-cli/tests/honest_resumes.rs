@@ -1,4 +1,4 @@
-//! What `resume` does with folders that something happened to, and with changes that cannot be.
+//! `resume` with damaged folders, and with changes that are impossible.
 
 mod program;
 
@@ -20,7 +20,7 @@ fn log_of(folder: &Path) -> String {
 }
 
 #[test]
-fn what_made_the_initial_state_cannot_change() {
+fn values_of_the_initial_state_cannot_change() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("run");
     small_run(&run, "");
@@ -63,11 +63,11 @@ fn a_table_with_an_unreadable_number_is_drawn() {
 }
 
 #[test]
-fn a_run_that_was_killed_before_its_first_checkpoint_begins_anew() {
+fn a_run_killed_before_its_first_checkpoint_starts_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let (straight, killed) = (folder.path().join("straight"), folder.path().join("killed"));
     small_run(&straight, "");
-    // As after a kill between the case and the first checkpoint.
+    // The state after a kill between the case and the first checkpoint.
     for part in ["checkpoints", "frames", "fields"] {
         std::fs::create_dir_all(killed.join(part)).expect("made");
     }
@@ -80,7 +80,7 @@ fn a_run_that_was_killed_before_its_first_checkpoint_begins_anew() {
         std::fs::read(killed.join(last)).expect("a checkpoint")
     );
     assert_eq!(files(&killed.join("checkpoints")).len(), 2);
-    // Nothing at all was written: `run` uses the folder, `resume` says so.
+    // Nothing at all was written: `run` uses the folder, `resume` reports it.
     let empty = folder.path().join("empty");
     std::fs::create_dir_all(empty.join("checkpoints")).expect("made");
     fail(
@@ -89,7 +89,7 @@ fn a_run_that_was_killed_before_its_first_checkpoint_begins_anew() {
         &["before it started", "farfield run"],
     );
     small_run(&empty, "");
-    // A file of that name which no run made is not replaced.
+    // A file of that name that does not come from a run is not replaced.
     let own = folder.path().join("own");
     std::fs::create_dir_all(&own).expect("made");
     std::fs::write(own.join("case.toml"), "mine").expect("written");
@@ -135,7 +135,7 @@ fn a_damaged_newest_checkpoint_is_in_the_log_of_a_quiet_resume() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_is_removed_during_a_run_is_not_said_to_keep_a_checkpoint() {
+fn the_message_about_a_removed_folder_claims_no_checkpoint() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("run");
     let mut child = command([
@@ -171,7 +171,7 @@ fn a_folder_that_is_removed_during_a_run_is_not_said_to_keep_a_checkpoint() {
     );
 }
 
-/// A limit on the size of files stands in for a full disk.
+/// A limit on the size of files simulates a full disk.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_has_one_message() {
@@ -195,7 +195,7 @@ fn a_full_disk_has_one_message() {
 /// With half the address space that the points need.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_does_not_fit_into_a_limited_memory_is_said_before_work() {
+fn sums_too_large_for_limited_memory_are_refused_before_work() {
     let folder = tempfile::tempdir().expect("a folder");
     for line in [
         "run leapfrog --set tracers.count=1e8",
@@ -218,6 +218,6 @@ fn what_does_not_fit_into_a_limited_memory_is_said_before_work() {
             "{line}: {message}"
         );
     }
-    assert!(files(folder.path()).is_empty(), "nothing is made for what cannot be");
+    assert!(files(folder.path()).is_empty(), "an impossible run creates no files");
     let _ = farfield(["info"]);
 }

@@ -83,7 +83,7 @@ fn files_are_written_and_read_back() {
     ];
     assert_eq!(files(&out), expected);
 
-    // A blob in a file of n^3 numbers.
+    // A blob in a file of n^3 values.
     let n = 32;
     let mut csv = String::from("vorticity\n");
     for k in 0..n * n * n {
@@ -99,7 +99,7 @@ fn files_are_written_and_read_back() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_options_are_refused() {
     fail("poisson two-rings --resolution 100", 2, &["--resolution", "100"]);
     fail("poisson two-rings --theta 1.5", 2, &["theta", "1.5"]);
     fail("poisson two-rings --order 7", 2, &["order", "7"]);
@@ -288,13 +288,13 @@ fn a_scalar_field_is_solved_and_written() {
 }
 
 #[test]
-fn pictures_cut_the_rings_also_where_there_are_two() {
+fn pictures_cut_through_one_ring_and_through_two() {
     let folder = tempfile::tempdir().expect("a folder");
     for field in ["two-rings", "gaussian-ring"] {
         let out = folder.path().join(field);
         succeed(&format!("poisson {field} --resolution 32 -q -o {}", out.display()));
         let image = farfield_plot::Image::read_png(out.join("omega.png")).expect("a picture");
-        // The map, left of its scale: black, strong vorticity yellow; outlines are grey, what is around it white.
+        // The map, left of its scale: strong vorticity is yellow on black, outlines are grey, the surroundings white.
         let (width, height) = (image.width(), image.height());
         let map = (0..height).flat_map(|y| (0..width * 83 / 100).map(move |x| (x, y)));
         let bright = map

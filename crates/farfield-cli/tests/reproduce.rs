@@ -6,7 +6,7 @@ use program::{fail, files, succeed};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What the program says it can reproduce.
+/// The names that the program lists.
 fn listed_names() -> Vec<String> {
     let text = succeed("reproduce --list");
     let names = text.lines().filter_map(|line| line.split_whitespace().next());
@@ -30,7 +30,7 @@ fn everything_listed_is_in_the_record_and_everything_in_the_record_is_listed() {
     for name in &names {
         assert!(text.contains(name), "the record's text does not speak of {name}");
     }
-    // Each row of its tables, by what it links to, once: an older copy would say something else of the same figure.
+    // Each row of its tables links to a different figure: a second row would be an outdated copy.
     let rows = text
         .lines()
         .filter_map(|line| line.strip_prefix("| [")?.split([')', ']']).nth(1));
@@ -83,7 +83,7 @@ fn every_name_writes_a_table_and_a_chart() {
 }
 
 #[test]
-fn sizes_above_the_largest_wanted_are_left_out() {
+fn sizes_above_the_limit_are_left_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = succeed(&format!(
         "reproduce hu-table-a2 --max-n 2000 --seconds 0 -o {}",

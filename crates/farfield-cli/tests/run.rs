@@ -40,7 +40,7 @@ fn last_checkpoint(folder: &Path) -> Vec<u8> {
     std::fs::read(folder.join(newest)).expect("readable")
 }
 
-/// Waits until a run has come this far.
+/// Waits until a run has written the checkpoint of a step.
 fn wait_for_step(folder: &Path, step: u64) {
     for _ in 0..6000 {
         let newest = std::fs::read_dir(folder.join("checkpoints")).ok().and_then(|entries| {
@@ -81,7 +81,7 @@ fn a_killed_run_resumes_to_the_same_bits() {
     assert_eq!(last_checkpoint(&straight), last_checkpoint(&killed));
 }
 
-/// Ctrl-C, a scheduler's end of time, a closed terminal.
+/// Ctrl-C, the end of a scheduler's time limit, a closed terminal.
 #[cfg(unix)]
 #[test]
 fn signals_finish_the_step_write_a_checkpoint_and_have_their_exit_code() {
@@ -145,7 +145,7 @@ fn a_run_reports_as_json_and_its_folder_is_not_used_twice() {
 }
 
 #[test]
-fn cases_that_cannot_be_are_explained() {
+fn invalid_cases_are_explained() {
     fail("run leapfrgo", 2, &["leapfrgo", "did you mean `leapfrog`"]);
     fail("run leapfrog --set time.end", 2, &["--set time.end", "="]);
     fail("run leapfrog --set size=huge", 1, &["huge", "paper"]);
@@ -165,12 +165,12 @@ fn cases_that_cannot_be_are_explained() {
     );
     assert!(
         !Path::new("unused").exists(),
-        "nothing is made for a case that cannot be"
+        "an invalid case creates no files"
     );
 }
 
 #[test]
-fn folders_that_cannot_be_written_are_said_before_computing() {
+fn unwritable_folders_are_reported_before_computing() {
     fail(
         "run kepler -o /dev/null/run",
         1,
@@ -179,10 +179,10 @@ fn folders_that_cannot_be_written_are_said_before_computing() {
     fail("resume /nonexistent", 1, &["/nonexistent", "holds no run"]);
 }
 
-/// A limit on the size of files stands in for a full disk: writing beyond it fails with an error.
+/// A limit on the size of files simulates a full disk: writing beyond it fails with an error.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_is_said_before_computing_and_in_the_middle() {
+fn a_full_disk_is_reported_before_and_during_a_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let limited = |blocks: u32, name: &str, more: &str| {
         let path = folder.path().join(name);

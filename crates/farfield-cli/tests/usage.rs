@@ -1,4 +1,4 @@
-//! Options that cannot be: exit code 2 and the culprit's name. What the machine cannot do: exit code 1.
+//! Invalid options: exit code 2 and the name of the option. Requests beyond the machine: exit code 1.
 
 mod program;
 
@@ -121,12 +121,12 @@ fn wrong_options_are_usage_errors() {
     fail("dance", 2, &["dance"]);
     assert!(
         succeed("reproduce").contains("goude-table-5-1"),
-        "alone it lists what there is"
+        "without a name it lists them"
     );
     fail("reproduce nothing", 2, &["nothing"]);
 }
 
-/// Whether this machine has a GPU that sums can be done on.
+/// Whether this machine has a GPU for sums.
 fn has_cuda() -> bool {
     json("info --json")["devices"]
         .as_array()
@@ -162,7 +162,7 @@ fn sum_on_the_gpu() {
 }
 
 #[test]
-fn numbers_that_do_not_fit_are_named_with_what_would() {
+fn numbers_too_large_for_a_precision_are_named_with_a_remedy() {
     let gravity = "evaluate --n 100 --kernel gravity";
     fail(
         &format!("{gravity} --softening 1e300"),
@@ -188,7 +188,7 @@ fn numbers_that_do_not_fit_are_named_with_what_would() {
 }
 
 #[test]
-fn what_the_machine_cannot_do_is_a_clear_error() {
+fn requests_beyond_the_machine_are_clear_errors() {
     fail("bench --device auto", 2, &["--device", "cpu or cuda"]);
     fail("evaluate --n 100 --device gpu", 2, &["--device", "gpu", "cuda:N"]);
     fail("evaluate --n 100 --device cuda:x", 2, &["--device", "`x`"]);
@@ -232,11 +232,11 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
             let line = format!("evaluate --kernel {kernel} --n 100000 --device auto --json");
             assert_eq!(json(&line)["device"], "cpu");
         }
-        // The device comes before the points, wrong options before the device.
+        // The device is checked before the points, and the options before the device.
         fail("evaluate --n 1e13 --device cuda", 1, &["NVIDIA driver"]);
         fail("evaluate --tolerance 1e-20 --device cuda", 2, &["--tolerance"]);
     }
-    // A forecast, before a single point is made.
+    // The forecast comes before the first point is generated.
     fail("evaluate --n 1e13", 1, &["--n 10000000000000", "GiB"]);
     fail("evaluate --n 1e18 --precision f32 --method direct", 1, &["--n", "GiB"]);
     for kernel in ["harmonic2d", "log2d --method direct --complex"] {
@@ -251,7 +251,7 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
 }
 
 #[test]
-fn the_environment_lowers_the_instruction_set_and_a_wrong_name_is_refused() {
+fn the_environment_lowers_the_instruction_set_and_unknown_names_are_refused() {
     let info = |level: &str| {
         program::command(["info", "--json"])
             .env("FARFIELD_SIMD", level)
@@ -269,7 +269,7 @@ fn the_environment_lowers_the_instruction_set_and_a_wrong_name_is_refused() {
     );
 }
 
-/// What the program prints at a terminal of 80 columns.
+/// The output of the program on a terminal of 80 columns.
 fn at_80_columns(line: &str, folder: &std::path::Path) -> String {
     let mut command = program::command(program::words(line));
     let output = command
@@ -311,7 +311,7 @@ fn every_table_fits_a_terminal_and_is_whole_in_a_pipe() {
             assert_eq!(row.trim_end(), row, "{line}: spaces at the end");
         }
     }
-    // A figure of small sizes says so on yellow ground.
+    // A figure of small sizes says so on a yellow background.
     let figure =
         farfield_plot::Image::read_png(folder.path().join("reproduced/goude-table-5-1.png")).expect("a figure");
     assert_eq!(figure.pixel(1, 1), Some(farfield_plot::Color::hex(0xFF_E45C)));

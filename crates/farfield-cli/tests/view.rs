@@ -36,7 +36,7 @@ fn start(arguments: &[&str]) -> (Child, String) {
     (child, address)
 }
 
-/// What a browser would get.
+/// The response that a browser would get.
 fn get(address: &str) -> String {
     let (host, path) = address.split_once('/').expect("a path");
     let mut stream = TcpStream::connect(host).expect("someone listens");
@@ -61,7 +61,7 @@ fn cases_folders_and_files_have_a_page() {
     let run = folder.path().join("run");
     let (child, address) = start(&[&["view", "leapfrog", "-o", text(&run)], &SMALL[..]].concat());
     assert!(get(&address).starts_with("HTTP/1.1 200"));
-    // It stays after the end. This is the last field file.
+    // The page stays after the end of the run. This is the last field file.
     while !run.join("fields/elements-000004.npz").exists() {
         std::thread::yield_now();
     }
@@ -100,7 +100,7 @@ fn a_run_with_a_page_ends_with_the_run() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_said() {
+fn unsuitable_folders_and_names_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let (empty, other) = (folder.path().join("empty"), folder.path().join("notes.txt"));
     std::fs::create_dir(&empty).expect("a folder");

@@ -1,4 +1,4 @@
-//! What looks at runs and makes tables of them, as typed: `farfield sample`, `plot` and `sweep`; and what shells need.
+//! Options of the commands that read runs, `farfield sample`, `plot` and `sweep`, and of `completions` and `man`.
 
 use super::value::{at_least_one, count, number, threads, whole};
 use clap::Args;
@@ -15,7 +15,7 @@ pub struct SampleArgs {
     /// A slice: x=0, y=1.5 or z=0 [default: the whole box]
     #[arg(long, value_name = "AXIS=PLACE")]
     pub slice: Option<String>,
-    /// What to sample, separated by commas
+    /// Quantities to sample, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "NAMES", default_values = ["velocity", "vorticity"],
         value_parser = PossibleValuesParser::new(Quantity::ALL.map(Quantity::name)))]
     pub quantity: Vec<String>,
@@ -25,16 +25,16 @@ pub struct SampleArgs {
     /// The lower corner of the box, three numbers separated by commas [default: around the vortices]
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', num_args = 1, requires = "high", value_parser = number)]
     pub low: Vec<f64>,
-    /// Its upper corner
+    /// The upper corner of the box
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', num_args = 1, requires = "low", value_parser = number)]
     pub high: Vec<f64>,
     /// The step of a checkpoint [default: the newest]
     #[arg(long, value_name = "K", value_parser = whole)]
     pub step: Option<u64>,
-    /// Names of the files to write, without extension: .vti, .npz, and .png of a slice [default: DIR/sample-STEP]
+    /// Name of the files to write, without extension: .vti and .npz, and .png for a slice [default: DIR/sample-STEP]
     #[arg(short, long, value_name = "STEM")]
     pub output: Option<PathBuf>,
-    /// How many threads to use [default: one for each core]
+    /// Number of threads [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
 }
@@ -42,13 +42,14 @@ pub struct SampleArgs {
 /// `farfield plot`.
 #[derive(Debug, Args)]
 pub struct PlotArgs {
-    /// The folders of one or several runs, also of one that still runs
+    /// The folders of one or several runs; they may still be running
     #[arg(required = true, value_name = "DIR")]
     pub folders: Vec<PathBuf>,
-    /// Columns of diagnostics.csv to draw, separated by commas [default: of one run the usual chart, of several the energy]
+    /// Columns of diagnostics.csv to draw, separated by commas [default: the usual chart for one run, the energy for
+    /// several]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub columns: Vec<String>,
-    /// Where to write: .png for a chart, .csv for a table [default: DIR/diagnostics.png, of several compare.png]
+    /// File to write: .png for a chart, .csv for a table [default: DIR/diagnostics.png, for several runs compare.png]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -58,10 +59,10 @@ pub struct PlotArgs {
 pub struct SweepArgs {
     /// A case by name, or a file that ends in .toml
     pub case: String,
-    /// A value, or several separated by commas: every combination becomes a run (time.step=0.1,0.05 vortex.layers=1,2)
+    /// A value, or several separated by commas; every combination becomes a run (time.step=0.1,0.05 vortex.layers=1,2)
     #[arg(long, value_name = "KEY=VALUES")]
     pub set: Vec<String>,
-    /// Columns of diagnostics.csv for table and chart, separated by commas
+    /// Columns of diagnostics.csv for the table and the chart, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "NAMES", default_value = "energy")]
     pub plot: Vec<String>,
     /// Folder for the runs, sweep.csv and sweep.png [default: runs/CASE-sweep]
@@ -70,13 +71,13 @@ pub struct SweepArgs {
     /// No progress on standard error
     #[arg(short, long)]
     pub quiet: bool,
-    /// How many threads to use [default: one for each core]
+    /// Number of threads [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
     /// Machine profile [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// The most runs a sweep may have
+    /// Largest number of runs of a sweep
     #[arg(long, value_name = "N", default_value = "100", value_parser = count)]
     pub most: usize,
 }
@@ -92,7 +93,7 @@ pub struct CompletionsArgs {
 /// `farfield man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Folder to write farfield.1, farfield-run.1 and so on to
+    /// Folder for farfield.1, farfield-run.1 and so on
     #[arg(short, long, value_name = "DIR", default_value = "man")]
     pub output: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! What measures and tests the machine, as typed: `farfield bench`, `info`, `reproduce` and `selftest`.
+//! Options of the commands that measure and test the machine: `farfield bench`, `info`, `reproduce` and `selftest`.
 
 use super::value::{PrecisionName, at_least_one, size, threads};
 use clap::builder::PossibleValuesParser;
@@ -12,22 +12,22 @@ pub struct BenchArgs {
     /// Measure this machine's operator costs and store them as the profile that plans are made from
     #[arg(long, conflicts_with = "json")]
     pub calibrate: bool,
-    /// What to measure alone: `leapfrog`, steps of the simulation of that name [default: everything else]
+    /// Measure only this: `leapfrog`, steps of the simulation of that name [default: everything else]
     #[arg(value_parser = PossibleValuesParser::new(["leapfrog"]), conflicts_with = "calibrate")]
     pub case: Option<String>,
-    /// Small sizes, for a first look
+    /// Use small sizes, for a first look
     #[arg(long)]
     pub quick: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
-    /// How many threads to use [default: one for each core]
+    /// Number of threads [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
-    /// Machine profile: to plan with, or with --calibrate to write [default: as for evaluate]
+    /// Machine profile to plan with, or to write with --calibrate [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// What to measure: cpu or cuda
+    /// Device to measure: cpu or cuda
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
     pub device: Device,
 }
@@ -35,10 +35,10 @@ pub struct BenchArgs {
 /// `farfield info`.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// The folder of a run [default: say what this machine has]
+    /// The folder of a run [default: describe this machine]
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Machine profile to look at
+    /// Machine profile to show
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
     /// Print one JSON object
@@ -52,22 +52,22 @@ pub struct ReproduceArgs {
     /// The table or figure [default: list them]
     #[arg(value_parser = PossibleValuesParser::new(crate::reproduce::NAMES), hide_possible_values = true)]
     pub name: Option<String>,
-    /// List the tables and figures there are
+    /// List the available tables and figures
     #[arg(long, conflicts_with = "name")]
     pub list: bool,
     /// Folder to write NAME.csv and NAME.png to [default: reproduce/NAME]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Much smaller sizes: to see it work, not to compare
+    /// Use much smaller sizes, to try the command rather than to compare
     #[arg(long)]
     pub quick: bool,
-    /// Leave out sizes above this many points
+    /// Leave out sizes above N points
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub max_n: Option<usize>,
-    /// Repeat short sums for this many seconds, and sample direct sums that would take ten times as long
+    /// Repeat short sums for S seconds, and sample direct sums that would take longer than ten times S
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = size)]
     pub seconds: f64,
-    /// How many threads to use [default: one for each core]
+    /// Number of threads [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
     /// Machine profile [default: as for evaluate]
@@ -81,13 +81,13 @@ pub struct SelftestArgs {
     /// The GPU to test: cuda or cuda:N
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cuda(0))]
     pub device: Device,
-    /// One precision alone [default: both]
+    /// Test only one precision [default: both]
     #[arg(long, value_enum)]
     pub precision: Option<PrecisionName>,
-    /// One part alone [default: all]
+    /// Test only one part [default: all]
     #[arg(long, value_enum)]
     pub part: Option<TestedPart>,
-    /// Small sums only, for a memory checker
+    /// Small sums only, for use with a memory checker
     #[arg(long)]
     pub quick: bool,
     /// Print one JSON object
@@ -95,7 +95,7 @@ pub struct SelftestArgs {
     pub json: bool,
 }
 
-/// What a device is tested with.
+/// The parts of the selftest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TestedPart {
     /// The bricks of the Poisson problem
@@ -104,13 +104,13 @@ pub enum TestedPart {
     Simulations,
     /// Operators, kernels, cores and methods in space
     Space,
-    /// The same in the plane
+    /// Operators, kernels, cores and methods in the plane
     Plane,
     /// Points and strengths with structure
     Structured,
 }
 
 impl TestedPart {
-    /// The kinds of sums.
+    /// The parts that test sums.
     pub const SUMS: [TestedPart; 3] = [TestedPart::Space, TestedPart::Plane, TestedPart::Structured];
 }

@@ -1,4 +1,4 @@
-//! `farfield poisson`, as typed.
+//! Options of `farfield poisson`.
 
 use super::value::{PrecisionName, count, number, simd_levels, threads, tolerance};
 use clap::{Args, ValueEnum};
@@ -27,23 +27,23 @@ pub struct PoissonArgs {
     /// Points along a side of the cube at the finest level: 16, 32, 64, ... [default: 128, or what a file has]
     #[arg(long, value_parser = count, value_name = "N", help_heading = "Grid")]
     pub resolution: Option<usize>,
-    /// What relates the levels: values at nodes or averages over cells
+    /// Wavelet that relates the levels: values at nodes or averages over cells
     #[arg(long, value_enum, default_value_t = WaveletName::AverageInterpolating5, help_heading = "Grid")]
     pub wavelet: WaveletName,
-    /// Blocks with a larger wavelet detail are refined, as a share of the largest vorticity
+    /// Refine blocks with a larger wavelet detail, as a share of the largest vorticity
     #[arg(long, default_value_t = 1e-5, value_name = "D", value_parser = number, help_heading = "Grid")]
     pub refine: f64,
-    /// Blocks whose wavelet details are all smaller are joined, as a share of the largest vorticity
+    /// Join blocks whose wavelet details are all smaller, as a share of the largest vorticity
     #[arg(long, default_value_t = 1e-7, value_name = "D", value_parser = number, help_heading = "Grid")]
     pub compress: f64,
-    /// Take --refine, --compress and --threshold as they are, in the units of the vorticity
+    /// Take --refine, --compress and --threshold in the units of the vorticity, not as shares
     #[arg(long, help_heading = "Grid")]
     pub absolute: bool,
-    /// Most memory the grid may take, in MiB [default: what the machine has]
+    /// Largest memory of the grid, in MiB [default: the memory of the machine]
     #[arg(long, value_name = "MIB", value_parser = count, help_heading = "Grid")]
     pub memory_cap: Option<usize>,
 
-    /// What a source does to a point
+    /// Interaction of a source with a point
     #[arg(long, value_enum, default_value_t = KernelChoice::Singular, help_heading = "Sum")]
     pub kernel: KernelChoice,
     /// Relative error allowed in the sum, on top of the grid's: 1e-12 to 1e-2 [default: 1e-6]
@@ -55,24 +55,24 @@ pub struct PoissonArgs {
     /// For experts: the treecode's opening criterion a/r < T; 0 sums all pairs [default: 0.5]
     #[arg(long, value_name = "T", value_parser = number, help_heading = "Sum")]
     pub theta: Option<f64>,
-    /// How to sum
+    /// Method of summation
     #[arg(long, value_enum, default_value_t = PoissonMethod::Auto, help_heading = "Sum")]
     pub method: PoissonMethod,
-    /// Points where the vorticity is larger are sources, as a share of the largest vorticity
+    /// Smallest vorticity of a source, as a share of the largest vorticity
     #[arg(long, default_value_t = 1e-12, value_name = "W", value_parser = number, help_heading = "Sum")]
     pub threshold: f64,
-    /// For experts: how many sources a box may hold before it is cut
+    /// For experts: largest number of sources in a box before it is cut
     #[arg(long, value_name = "COUNT", value_parser = count, help_heading = "Sum")]
     pub leaf_capacity: Option<usize>,
 
     /// Precision of the fields
     #[arg(long, value_enum, default_value_t = PrecisionName::F64, help_heading = "Execution")]
     pub precision: PrecisionName,
-    /// Where to sum: cpu; cuda or cuda:N, a GPU; hybrid, direct lists of the treecode on a GPU and indirect ones on the
-    /// cores; auto, a GPU where there is one
+    /// Device: cpu; cuda or cuda:N, a GPU; hybrid, the treecode's direct lists on a GPU and its indirect lists on the
+    /// CPU; auto, a GPU if there is one
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu.into(), help_heading = "Execution")]
     pub device: PoissonDevice,
-    /// How many threads to use [default: one for each core]
+    /// Number of threads [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads, help_heading = "Execution")]
     pub threads: Option<usize>,
     /// Instruction set to use [default: the machine's best]
@@ -129,14 +129,14 @@ pub enum KernelChoice {
     Singular,
     /// Eq. 7 of van Rees et al., smoothed over the spacing of each source's block
     Regularised,
-    /// The same, smoothed over the finest spacing of the grid
+    /// Eq. 7 of van Rees et al., smoothed over the finest spacing of the grid
     RegularisedFinest,
 }
 
 /// How to solve the Poisson problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PoissonMethod {
-    /// With a tolerance on the CPU the faster of the two by a model of cost, otherwise the treecode
+    /// With a tolerance on the CPU, the faster of the two according to the cost model; otherwise the treecode
     Auto,
     /// Direct and indirect plans for bricks of points
     Treecode,

@@ -1,4 +1,4 @@
-//! `farfield run`, `resume` and `validate`, as typed.
+//! Options of `farfield run`, `resume` and `validate`.
 
 use super::value::{threads, whole};
 use super::view::LiveArgs;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// `farfield run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A case by name, or a file that ends in .toml [default: list the cases there are]
+    /// A case by name, or a file that ends in .toml [default: list the cases]
     pub case: Option<String>,
     /// Replace a value of the case: time.end=2, vortex.rings.0.radius=0.5, size=paper
     #[arg(long, value_name = "KEY=VALUE")]
@@ -22,14 +22,14 @@ pub struct RunArgs {
     /// How the run is watched.
     #[command(flatten)]
     pub watch: WatchArgs,
-    /// How many threads to use [default: one for each core]
+    /// Number of threads [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
     /// Machine profile [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// Where to compute: cpu; cuda or cuda:N, a GPU, in whose memory the state of particles stays; hybrid, for flows on a
-    /// grid, a GPU and the cores at once; auto, a GPU where there is one
+    /// Device: cpu; cuda or cuda:N, a GPU, which keeps the state of the particles in its memory; hybrid, a GPU and the
+    /// CPU at once, for flows on a grid; auto, a GPU if there is one
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu.into())]
     pub device: PoissonDevice,
 }
@@ -45,15 +45,15 @@ pub struct ResumeArgs {
     /// How the run is watched.
     #[command(flatten)]
     pub watch: WatchArgs,
-    /// How many threads to use [default: one for each core]
+    /// Number of threads [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
-    /// Machine profile of a run that was stopped before its first checkpoint; others go on with their own [default: as for
-    /// evaluate]
+    /// Machine profile of a run that was stopped before its first checkpoint; other runs keep their own [default: as
+    /// for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// Where to compute: cpu; cuda or cuda:N, a GPU, in whose memory the state of particles stays; hybrid, for flows on a
-    /// grid, a GPU and the cores at once; auto, a GPU where there is one
+    /// Device: cpu; cuda or cuda:N, a GPU, which keeps the state of the particles in its memory; hybrid, a GPU and the
+    /// CPU at once, for flows on a grid; auto, a GPU if there is one
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu.into())]
     pub device: PoissonDevice,
 }
@@ -61,13 +61,13 @@ pub struct ResumeArgs {
 /// How a run is watched.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
-    /// Serve a page on which the run can be watched while it runs
+    /// Serve a page that shows the run in a browser
     #[arg(long)]
     pub live: bool,
     /// How the page is served.
     #[command(flatten)]
     pub page: LiveArgs,
-    /// Stop after K steps with a checkpoint, as Ctrl-C does
+    /// Stop after K steps and write a checkpoint, as Ctrl-C does
     #[arg(long, value_name = "K", value_parser = whole)]
     pub steps: Option<u64>,
     /// No progress on standard error
@@ -87,10 +87,10 @@ pub struct ValidateArgs {
     /// Folder to write NAME.csv and NAME.png to
     #[arg(short, long, value_name = "DIR", default_value = "validation")]
     pub output: PathBuf,
-    /// Where sphere-drag computes its sums: cpu, cuda, cuda:N, hybrid or auto; with a GPU at finer resolutions
+    /// Device for the sums of sphere-drag: cpu, cuda, cuda:N, hybrid or auto; a GPU allows finer resolutions
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu.into())]
     pub device: PoissonDevice,
-    /// How many threads to use [default: one for each core]
+    /// Number of threads [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
 }

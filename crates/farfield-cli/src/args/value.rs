@@ -1,4 +1,4 @@
-//! Values that several commands take: counts, sizes, threads, names.
+//! Values that several commands take: counts, sizes, threads and names.
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -15,7 +15,7 @@ pub enum PrecisionName {
     F64,
 }
 
-/// A parser of names that each stand for a value.
+/// Defines a parser from names to the values of a type.
 macro_rules! named {
     ($name:ident, $type:ident, $all:expr) => {
         pub(super) fn $name() -> impl TypedValueParser<Value = $type> {
@@ -32,7 +32,7 @@ macro_rules! named {
 named!(distributions, ChargeDistribution, ChargeDistribution::ALL);
 named!(methods, Method, Method::ALL);
 
-/// A parser of instruction sets that this machine has.
+/// A parser of the instruction sets of this machine.
 pub(super) fn simd_levels() -> impl TypedValueParser<Value = SimdLevel> {
     PossibleValuesParser::new(SimdLevel::NAMES).try_map(|name| SimdLevel::from_name(&name))
 }
@@ -50,12 +50,12 @@ pub(super) fn whole(text: &str) -> Result<u64, String> {
     }
 }
 
-/// How many.
+/// A count that fits into `usize`.
 pub(super) fn count(text: &str) -> Result<usize, String> {
     usize::try_from(whole(text)?).map_err(|_| "too large to be counted".to_owned())
 }
 
-/// A port of the network.
+/// A network port.
 pub(super) fn port(text: &str) -> Result<u16, String> {
     u16::try_from(whole(text)?).map_err(|_| "a port is at most 65535".to_owned())
 }
@@ -75,7 +75,7 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Enough for the largest machines; far more would only fight each other.
+/// From 1 to 1024 threads, enough for the largest machines.
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     match count(text)? {
         number @ 1..=1024 => Ok(number),
@@ -83,7 +83,7 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A tolerance that every method can honour.
+/// A tolerance within the range of every method.
 pub(super) fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (1e-12..=1e-2).contains(&value) => Ok(value),

@@ -1,4 +1,4 @@
-//! `farfield bench --calibrate`: measures this machine's costs and stores them where plans look for them.
+//! `farfield bench --calibrate`: measures this machine's costs and stores them in the profile that plans read.
 
 use crate::args::BenchArgs;
 use crate::failure::Failure;
@@ -9,11 +9,11 @@ use farfield::simd::SimdLevel;
 /// Runs the command.
 pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     let path = args.profile.clone().or_else(profile::default_path).ok_or_else(|| {
-        Failure::Usage("no configuration folder is known: say where the profile goes with --profile FILE".to_owned())
+        Failure::Usage("no configuration folder is known: give --profile FILE to name the profile".to_owned())
     })?;
     print::progress("measuring operator costs");
     let profile = bench::calibrate(SimdLevel::best())?;
-    let text = toml::to_string_pretty(&profile).map_err(|error| Failure::Data(format!("no TOML: {error}")))?;
+    let text = toml::to_string_pretty(&profile).map_err(|error| Failure::Data(format!("TOML: {error}")))?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|error| Failure::Data(format!("{}: {error}", folder.display())))?;
     }

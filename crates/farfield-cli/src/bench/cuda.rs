@@ -1,4 +1,4 @@
-//! `farfield bench --device cuda`: what a graphics processor does, and how much of its bounds that is.
+//! `farfield bench --device cuda`: the rates of a GPU, and their share of its bounds.
 
 use crate::failure::Failure;
 use crate::{layout, print};
@@ -30,25 +30,25 @@ struct AllPairs {
     n: usize,
     /// Pairs per second.
     pairs: f64,
-    /// What the arithmetic units allow.
+    /// The rate that the arithmetic units allow.
     bound: f64,
 }
 
-/// An FMM, the fastest of several.
+/// The fastest of several FMM sums.
 #[derive(Serialize)]
 struct FmmResult {
     case: String,
     n: usize,
-    /// Host memory to host memory, tree included.
+    /// From host memory to host memory, tree included.
     seconds: f64,
     /// The device's own time, tree included.
     device_seconds: f64,
-    /// Pairs per second of P2P, and over those of the direct sum.
+    /// Pairs per second of P2P, and as a share of the direct sum's.
     p2p_pairs: f64,
     p2p_share: f64,
     /// Translations per second of M2L.
     m2l: f64,
-    /// The device's time in seconds, phase by phase.
+    /// The device's time in seconds, by phase.
     phases: Vec<(&'static str, f64)>,
 }
 
@@ -84,7 +84,7 @@ pub fn run(number: usize, quick: bool, json: bool) -> Result<String, Failure> {
         fmm,
     };
     if json {
-        let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+        let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("JSON: {error}")))?;
         return Ok(text + "\n");
     }
     Ok(summary(&report))
@@ -112,15 +112,15 @@ fn all_pairs<T: Precision>(gpu: &Properties, outputs: &[Output], n: usize) -> Re
     })
 }
 
-/// Pairs per second that the arithmetic units allow: in single precision 128 operations a cycle on each multiprocessor and
-/// 16 reciprocal square roots, in double precision 64 operations (on processors made for it).
+/// Pairs per second that the arithmetic units allow. In single precision, each multiprocessor does 128 operations and
+/// 16 reciprocal square roots a cycle; in double precision, 64 operations (on GPUs made for it).
 fn bound<T: Precision>(properties: &Properties, outputs: &[Output]) -> f64 {
     let gradient = outputs.len() > 1;
     let per_cycle = match (T::DOUBLE, gradient) {
         // Three differences, their square, the product with the charge; the gradient takes six more.
         (false, false) => f64::min(128.0 / 7.0, 16.0),
         (false, true) => 128.0 / 13.0,
-        // Five operations more for the reciprocal square root.
+        // The reciprocal square root takes five more operations.
         (true, false) => 64.0 / 12.0,
         (true, true) => 64.0 / 18.0,
     };

@@ -1,4 +1,4 @@
-//! `farfield bench leapfrog`: what a step of the simulation costs beyond its sums.
+//! `farfield bench leapfrog`: the cost of a simulation step beyond its sums.
 
 use crate::args::BenchArgs;
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ struct Report {
     version: &'static str,
     simd: &'static str,
     threads: usize,
-    /// The device, if not the CPU.
+    /// The device, unless it is the CPU.
     device: Option<String>,
     elements: usize,
     tracers: usize,
@@ -26,15 +26,15 @@ struct Report {
     seconds_per_step: f64,
     /// The sums that move elements and tracers, per step.
     sum_seconds_per_step: f64,
-    /// The first over the second.
+    /// `seconds_per_step` over `sum_seconds_per_step`.
     cost_over_sums: f64,
-    /// Everything, files and pictures included, per step.
+    /// The whole program, files and pictures included, per step.
     seconds_per_step_with_files: f64,
     sums: String,
 }
 
-/// Euler steps of the paper's middle size, 2^15 elements and 2^18 tracers, with a picture and a checkpoint each, into a
-/// temporary folder; on a device if one is asked for.
+/// Takes Euler steps of the paper's middle size, 2^15 elements and 2^18 tracers, with a picture and a checkpoint at
+/// each step, in a temporary folder, on the CPU or the device asked for.
 pub fn run(args: &BenchArgs, profile: MachineProfile) -> Result<String, Failure> {
     let size = if args.quick { "default" } else { "paper-a10" };
     let tracers = if args.quick { 1 << 14 } else { 1 << 18 };
@@ -60,7 +60,7 @@ pub fn run(args: &BenchArgs, profile: MachineProfile) -> Result<String, Failure>
     print::progress("measuring steps of the case leapfrog");
     let run = || {
         let outcome = measure(case.clone(), &folder, profile.clone(), args.device);
-        // Only tidying.
+        // A folder that cannot be removed does no harm.
         let _ = std::fs::remove_dir_all(&folder);
         outcome
     };
@@ -78,7 +78,7 @@ fn measure(case: Case, folder: &Path, profile: MachineProfile, device: Device) -
 }
 
 fn report(outcome: Outcome, tracers: usize, json: bool) -> Result<String, Failure> {
-    // The last state is looked at without a step from it: one evaluation more than steps.
+    // The last state is evaluated but not advanced: there is one evaluation more than steps.
     let looks = (outcome.session_steps + 1) as f64;
     let elements = outcome.columns.iter().position(|name| name == "elements");
     let report = Report {
@@ -96,7 +96,7 @@ fn report(outcome: Outcome, tracers: usize, json: bool) -> Result<String, Failur
         sums: outcome.sums,
     };
     if json {
-        let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+        let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("JSON: {error}")))?;
         return Ok(text + "\n");
     }
     Ok(layout::fit(format!(

@@ -1,4 +1,4 @@
-//! Points and charges, made up or from files.
+//! Points and charges, generated or read from files.
 
 use super::settings::{Charges, EvaluateSettings, Sources};
 use crate::device;
@@ -11,23 +11,23 @@ use farfield::{Device, Error, Precision, SumOf, machine};
 use farfield_io::{Array, Part, read_points_part, read_strengths_part, read_targets_part};
 use std::path::Path;
 
-/// What is summed over, or a part of it.
+/// The points and strengths of a sum, or a part of them.
 #[derive(Debug)]
 pub struct Input<T, const D: usize> {
     pub sources: Vec<[T; D]>,
-    /// How many sources and targets there are, those of other parts included.
+    /// The number of sources and of targets in all parts together.
     pub all: (usize, usize),
     /// `None` if the targets are the sources.
     pub targets: Option<Vec<[T; D]>>,
-    /// As the library wants them: vector by vector, source by source.
+    /// In the library's order: vector by vector, source by source.
     pub strengths: Vec<T>,
     pub vectors: usize,
-    /// What the user may want to know about the files.
+    /// Remarks on the files for the user.
     pub notes: Vec<String>,
 }
 
 impl<T: Precision, const D: usize> Input<T, D> {
-    /// Makes or reads everything the settings names.
+    /// Generates or reads everything the settings name.
     pub fn load<P: Problem<D>>(settings: &EvaluateSettings<P, D>) -> Result<Self, Failure> {
         if let Sources::Made { n, .. } = &settings.sources {
             check_fits::<P, T, D>(settings, *n)?;
@@ -39,10 +39,10 @@ impl<T: Precision, const D: usize> Input<T, D> {
         Ok(input)
     }
 
-    /// Makes or reads a part of everything the settings names: what belongs to other parts takes no memory.
+    /// Generates or reads one part of everything the settings name. The other parts take no memory.
     pub fn load_part<P: Problem<D>>(settings: &EvaluateSettings<P, D>, part: Part) -> Result<Self, Failure> {
         let mut notes = Vec::new();
-        // The first of several parts speaks.
+        // Only the first of several parts reports progress.
         let reading = |path: &Path| {
             if part.index == 0 {
                 print::progress(&format!("reading {}", path.display()));
@@ -61,7 +61,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
             }
         };
         let own = part.rows(n);
-        // Dipoles come in a file of their own, beside one charge per source.
+        // Dipole moments come in a file of their own, beside one charge for each source.
         let components = match settings.dipoles {
             Some(_) => 1,
             None => P::strength_components(settings.request.kernel),
@@ -81,7 +81,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
             Charges::None => (vec![T::ZERO; sources.len() * asked.unwrap_or(1)], asked.unwrap_or(1)),
             Charges::Made(distribution) => {
                 let vectors = asked.unwrap_or(1);
-                // Vector after vector, each of all sources.
+                // One charge vector after another, each for all sources.
                 let of_vector = |vector: usize| {
                     let rows = vector * n + own.start..vector * n + own.end;
                     distribution.generate_part::<T>(rows.start * components..rows.end * components, settings.seed)
@@ -115,7 +115,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
                 _ => {
                     let path = settings.source_name();
                     return Err(Failure::Data(format!(
-                        "{path}: no charges in this file: give --charges FILE, or --charge-distribution to make them up"
+                        "{path}: no charges in this file: give --charges FILE, or --charge-distribution NAME"
                     )));
                 }
             },
@@ -155,12 +155,12 @@ impl<T: Precision, const D: usize> Input<T, D> {
         Ok(input)
     }
 
-    /// Whether there are targets, and they are the sources, point by point; of a part, as far as it goes.
+    /// Whether targets are given and equal the sources, point by point. For a part, only its own points are compared.
     pub fn are_targets_the_sources(&self) -> bool {
         self.all.0 == self.all.1 && self.targets.as_ref().is_some_and(|targets| *targets == self.sources)
     }
 
-    /// Targets that are the sources are the case without targets: then i = j is skipped.
+    /// Drops targets that equal the sources, so that the pair i = j is skipped.
     pub fn merge_targets(&mut self) {
         self.targets = None;
         self.notes
@@ -172,12 +172,12 @@ impl<T: Precision, const D: usize> Input<T, D> {
         settings.sum(&self.sources, self.targets.as_deref(), self.vectors)
     }
 
-    /// How many targets there are.
+    /// The number of targets.
     pub fn target_count(&self) -> usize {
         self.targets.as_ref().map_or(self.sources.len(), Vec::len)
     }
 
-    /// What is wrong with the sum, with the file that the offending array came from.
+    /// The failure for an error of the sum; its message names the file of the offending array.
     pub fn failure<P: Problem<D>>(&self, settings: &EvaluateSettings<P, D>, error: Error) -> Failure {
         if error.is_of_the_device() {
             return device::failure(settings.request.options.device, &error);
@@ -207,7 +207,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
     }
 }
 
-/// Points in the precision of the sum; `first` is the number of the first of them in the file.
+/// Points in the precision of the sum. `first` is the index of the first of them in the file.
 fn rounded<T: Real, const D: usize>(
     array: &str,
     path: &Path,
@@ -219,7 +219,7 @@ fn rounded<T: Real, const D: usize>(
     Ok(points.iter().map(|point| point.map(T::from_f64)).collect())
 }
 
-/// There must be a row of strengths for each source.
+/// Refuses strengths whose rows are not one for each source.
 fn check_rows<P: Problem<D>, const D: usize>(
     settings: &EvaluateSettings<P, D>,
     what: &str,
@@ -236,8 +236,8 @@ fn check_rows<P: Problem<D>, const D: usize>(
     )))
 }
 
-/// From a row for each source, with the components of vector after vector, to the library's order. `first` is the number of the first row
-/// in the file.
+/// Rearranges `array`, with one row for each source and the components of each vector in turn, into the library's
+/// order. `first` is the index of the first row in the file.
 fn arranged<T: Real>(
     kernel: &str,
     components: usize,
@@ -285,7 +285,7 @@ fn arranged<T: Real>(
     Ok((strengths, vectors))
 }
 
-/// Refuses numbers of points that cannot fit, before the first one is made.
+/// Refuses a number of points that cannot fit into memory, before the first point is generated.
 fn check_fits<P: Problem<D>, T: Precision, const D: usize>(
     settings: &EvaluateSettings<P, D>,
     n: usize,
@@ -295,7 +295,7 @@ fn check_fits<P: Problem<D>, T: Precision, const D: usize>(
     let needed = sum.memory_forecast(n, None);
     if let Device::Cuda(number) = settings.request.options.device {
         let device = farfield::open(number)?;
-        // The plan refuses what does not fit in the end; made points would only have taken their time.
+        // The plan would refuse it too, but only after all points are generated.
         let free = device.free_memory()?;
         if needed > free {
             let error = Error::DeviceMemory {

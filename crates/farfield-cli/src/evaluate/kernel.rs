@@ -1,4 +1,4 @@
-//! The request that the options describe. Options that do not go with the kernel are refused.
+//! The request that the options describe. Options that do not belong to the kernel are refused.
 
 use crate::args::{EvaluateArgs, KernelName};
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ impl AnyRequest {
     }
 }
 
-/// Refuses options of other kernels.
+/// Refuses options that belong to other kernels.
 fn check_options(args: &EvaluateArgs) -> Result<(), Failure> {
     use KernelName::{BiotSavart, Coulomb, Gravity, Harmonic2d, Log2d};
     let options: [(&str, bool, &[KernelName]); 7] = [
@@ -73,7 +73,7 @@ fn request<G: FromWords>(args: &EvaluateArgs) -> Result<Request<G>, Failure> {
     };
     let wrong = |UnknownName { what, name, known }| {
         Failure::Usage(format!(
-            "--{}: `{name}` does not go with --kernel {}; there are: {}",
+            "--{}: `{name}` does not go with --kernel {}; choose from: {}",
             what.replace('_', "-"),
             args.kernel.name(),
             known.join(", ")
@@ -81,14 +81,14 @@ fn request<G: FromWords>(args: &EvaluateArgs) -> Result<Request<G>, Failure> {
     };
     let mut request = G::request(&words).map_err(wrong)?;
     let has = G::outputs(request.kernel);
-    // In the plane the library tells why a regularised field lacks an output.
+    // In the plane the library itself explains why a regularised field lacks an output.
     let missing = request.outputs.iter().find(|output| !has.contains(output));
     if let Some(output) = missing.filter(|_| !args.kernel.is_plane()) {
         let known = has.iter().map(|output| G::output_name(*output)).collect();
         let (what, name) = ("outputs", G::output_name(*output).to_owned());
         return Err(wrong(UnknownName { what, name, known }));
     }
-    // Each output once.
+    // Each output only once.
     let mut outputs = Vec::new();
     for output in request.outputs {
         if !outputs.contains(&output) {

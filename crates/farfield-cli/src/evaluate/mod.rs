@@ -1,7 +1,7 @@
-//! `farfield evaluate`: one sum, timed, with its error measured.
+//! `farfield evaluate`: one sum, its time and its error.
 //!
-//! request -> settings -> device -> points and charges -> plan and evaluate (the fastest of several) -> error -> results to a
-//! file -> report.
+//! request -> settings -> device -> points and charges -> plan and evaluate (the fastest of several) -> error -> file
+//! of results -> report.
 
 pub mod input;
 pub mod kernel;
@@ -51,12 +51,12 @@ fn start<P: Problem<D>, const D: usize>(
 struct Outcome {
     report: Report,
     processor: Processor,
-    /// The fastest evaluation with a plan already made.
+    /// The fastest evaluation with an existing plan.
     reused: Option<Seconds>,
     memory: Option<u64>,
     samples: usize,
     errors: Vec<OutputError>,
-    /// The error that the evaluation measured itself.
+    /// The error that the evaluation itself measured.
     check: Option<Check>,
 }
 
@@ -87,7 +87,7 @@ fn evaluate<P: Problem<D>, T: Precision, const D: usize>(settings: &EvaluateSett
     Ok(text)
 }
 
-/// Plans and evaluates as often as asked, each time from raw points, and keeps the fastest.
+/// Plans and evaluates `settings.repeat` times from raw points, and keeps the fastest.
 fn fastest<P: Problem<D>, T: Precision, const D: usize>(
     settings: &EvaluateSettings<P, D>,
     input: &Input<T, D>,
@@ -96,7 +96,7 @@ fn fastest<P: Problem<D>, T: Precision, const D: usize>(
     let mut field = None;
     let failed = |error| input.failure(settings, error);
     for run in 1..=settings.repeat {
-        // The memory of the last run must not count as memory of this one.
+        // The memory of the previous run must not count for this one.
         drop(field.take());
         let mut plan = input.sum(settings).plan().map_err(failed)?;
         let mut result = plan.evaluate(&input.strengths).map_err(failed)?;
@@ -127,7 +127,7 @@ fn fastest<P: Problem<D>, T: Precision, const D: usize>(
     }
 }
 
-/// The fastest of several evaluations of one plan, into the field that it gave.
+/// The fastest of several evaluations of one plan, into the field of its first evaluation.
 fn reuse<T: Precision, G: Geometry>(
     runs: usize,
     plan: &mut PlanOf<T, G>,
@@ -180,14 +180,14 @@ impl Outcome {
             ];
             for (option, _) in given.iter().filter(|(_, given)| *given) {
                 notes.push(format!(
-                    "{option} was dropped: the direct sum has no expansions and no boxes"
+                    "{option} has no effect: the direct sum has no expansions and no boxes"
                 ));
             }
         }
     }
 }
 
-/// A rate, where there is one.
+/// Amount per second, or `None` if there is none.
 fn rate(amount: f64, seconds: f64) -> Option<f64> {
     (amount > 0.0 && seconds > 0.0).then(|| amount / seconds)
 }

@@ -31,35 +31,35 @@ struct Record {
     threads: usize,
     profile: String,
     repeat: usize,
-    /// What the plan settled on and what it took.
+    /// The plan's parameters, and the time and memory it took.
     #[serde(flatten)]
     report: Report,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "reused")]
     seconds_reused: Option<Seconds>,
     rates: Rates,
     memory_bytes: Option<u64>,
-    /// What was expected of it before there were any points.
+    /// The forecast of the memory, made without any points.
     memory_forecast_bytes: u64,
     /// The relative L2 error of each output.
     error: Map<String, Value>,
     /// The largest relative error at a target (Goude and Engblom, eq. 5.3); in the plane only.
     #[serde(skip_serializing_if = "Map::is_empty")]
     maximum_error: Map<String, Value>,
-    /// What the evaluation measured of its own error, over all targets.
+    /// The error that the evaluation itself measured, over all targets.
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<CheckRecord>,
 }
 
-/// The error of each output by its name, and how sure it is.
+/// The error of each output by name, and its confidence.
 #[derive(Serialize)]
 struct CheckRecord {
     error: Map<String, Value>,
-    /// What the errors hardly exceed.
+    /// Upper bounds that the errors exceed only rarely.
     upper: Map<String, Value>,
     targets: usize,
-    /// Whether these were all.
+    /// Whether all targets were compared.
     complete: bool,
-    /// How often it was summed until the tolerance held.
+    /// The number of sums until the tolerance was met.
     attempts: usize,
     warnings: Vec<String>,
 }
@@ -81,7 +81,7 @@ impl CheckRecord {
     }
 }
 
-/// Per second; `null` where there was nothing of the kind.
+/// Rates per second; `null` if the sum has no work of this kind.
 #[derive(Serialize)]
 struct Rates {
     /// Pairs of points over the time of P2P.
@@ -157,7 +157,7 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
         maximum_error,
         check: outcome.check.as_ref().map(CheckRecord::new),
     };
-    let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+    let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("JSON: {error}")))?;
     Ok(text + "\n")
 }
 

@@ -1,4 +1,4 @@
-//! What is asked for, once the options have been put together.
+//! The settings of a sum, from the options of the command line.
 
 use crate::args::{EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 /// Where the sources come from.
 #[derive(Debug)]
 pub enum Sources<S> {
-    /// Made up.
+    /// Generated.
     Made {
-        /// Which kind.
+        /// The kind of point set.
         set: S,
-        /// How many.
+        /// The number of points.
         n: usize,
     },
     /// A file.
@@ -27,18 +27,18 @@ pub enum Sources<S> {
 /// Where the strengths come from.
 #[derive(Debug)]
 pub enum Charges {
-    /// Made up.
+    /// Generated.
     Made(ChargeDistribution),
     /// The file of the sources.
     WithSources,
     /// A file of their own.
     File(PathBuf),
-    /// There are none: dipoles alone.
+    /// No charges: dipoles alone.
     None,
 }
 
-/// Points and strengths to sum over, from sets of kind `S` or from files, and how to do it. Options that contradict
-/// each other do not get this far.
+/// The points and strengths to sum over, from sets of kind `S` or from files, and the options of the sum. Contradictory
+/// options have been refused.
 #[derive(Debug)]
 pub struct EvaluateSettings<P: Problem<D>, const D: usize> {
     /// The sum without its points.
@@ -51,11 +51,11 @@ pub struct EvaluateSettings<P: Problem<D>, const D: usize> {
     pub dipoles: Option<PathBuf>,
     pub targets: Option<PathBuf>,
     pub output: Option<PathBuf>,
-    /// `None` leaves it to the file.
+    /// `None` takes the number from the file.
     pub vectors: Option<usize>,
     pub seed: u64,
     pub precision: PrecisionName,
-    /// The file of the machine profile, or that it is built in.
+    /// The file of the machine profile, or "built-in".
     pub profile: String,
     pub verify: usize,
     pub repeat: usize,
@@ -107,7 +107,7 @@ impl<P: Problem<D>, const D: usize> EvaluateSettings<P, D> {
             seed: args.seed,
             precision: args.precision,
             profile: profile.origin(),
-            // Without softening it is Newton's law, and the singular kernel is cheaper.
+            // With a softening length of zero it is Newton's law, and the singular kernel is cheaper.
             size: args.core_size.or(args.softening.filter(|size| *size > 0.0)),
             request: request.with(|options| {
                 *options = Options {
@@ -183,7 +183,7 @@ impl<P: Problem<D>, const D: usize> EvaluateSettings<P, D> {
     }
 }
 
-/// Finds out before the work, not after, that the results cannot be written.
+/// Checks before the work that the results can be written.
 fn check_output(output: &Path, inputs: [Option<&PathBuf>; 4]) -> Result<(), Failure> {
     let extension = output
         .extension()

@@ -1,4 +1,4 @@
-//! The report for reading.
+//! The report as text.
 
 use super::input::Input;
 use super::settings::{Charges, EvaluateSettings, Sources};
@@ -10,7 +10,7 @@ use farfield::{Method, Precision};
 use farfield_io::units;
 use std::fmt::Write;
 
-/// Where values start on a line.
+/// The column at which values start.
 const NAME_WIDTH: usize = 14;
 
 /// The report.
@@ -83,7 +83,7 @@ fn plan<P: Problem<D>, const D: usize>(text: &mut String, settings: &EvaluateSet
     let parameters = &outcome.report;
     let chosen = match settings.request.options.method {
         Method::Auto => " (chosen)",
-        asked if asked.name() != parameters.method => " (instead of what was asked for)",
+        asked if asked.name() != parameters.method => " (instead of the requested method)",
         _ => "",
     };
     let mut method = format!("{}{chosen}", parameters.method);
@@ -136,7 +136,7 @@ fn time(text: &mut String, outcome: &Outcome) {
     let other = seconds.total - phases.iter().map(|(_, time)| time).sum::<f64>();
     for (name, time) in phases.into_iter().chain([("other", other.max(0.0))]) {
         let share = if seconds.total > 0.0 { time / seconds.total } else { 0.0 };
-        // Phases that do not take place still cost the reading of a clock.
+        // Phases without work still take the time to read a clock.
         if share >= 0.0005 {
             let bar = "#".repeat((40.0 * share).round() as usize);
             let value = units::seconds(time);
@@ -163,7 +163,7 @@ fn error(text: &mut String, outcome: &Outcome) {
     }
     if outcome.errors.is_empty() {
         if outcome.check.is_none() {
-            line(text, "error", &format!("not measured (--verify 200 does), {tolerance}"));
+            line(text, "error", &format!("not measured (use --verify 200), {tolerance}"));
         }
         return;
     }
@@ -173,7 +173,7 @@ fn error(text: &mut String, outcome: &Outcome) {
         let error = measured.relative_l2;
         let mark = match outcome.report.tolerance {
             Some(tolerance) if error <= tolerance => format!("ok ({:.2} of the tolerance)", error / tolerance),
-            Some(_) if error.is_nan() => "EXCEEDED (not a number: the values overflow)".to_owned(),
+            Some(_) if error.is_nan() => "EXCEEDED (NaN: the values overflow)".to_owned(),
             Some(tolerance) => format!("EXCEEDED ({:.2} times the tolerance)", error / tolerance),
             None => String::new(),
         };
@@ -181,17 +181,17 @@ fn error(text: &mut String, outcome: &Outcome) {
             .maximum
             .map_or_else(String::new, |maximum| format!("  largest at a target {maximum:.2e}"));
         let row = format!("{error:>10.2e}  {mark}{largest}");
-        // The longest name is wider than the column.
+        // The longest name does not fit the usual column.
         let _ = writeln!(text, "  {:19}{}", measured.output, row.trim_end());
     }
 }
 
-/// What the evaluation found out about its own error.
+/// The error that the evaluation itself measured.
 fn checked(text: &mut String, check: &Check, tolerance: &str) {
     let targets = units::count(check.targets as u64);
     let again = match check.attempts {
         0 | 1 => String::new(),
-        attempts => format!("; summed {attempts} times to keep it"),
+        attempts => format!("; summed {attempts} times to meet it"),
     };
     line(text, "checked", &format!("at {targets} targets; {tolerance}{again}"));
     for measured in &check.outputs {

@@ -1,4 +1,4 @@
-//! Results into a file.
+//! Writes results to a file.
 
 use crate::failure::Failure;
 use farfield::Field;
@@ -7,7 +7,7 @@ use farfield::simd::Real;
 use farfield_io::{Array, NamedArray, Precision, write_arrays};
 use std::path::Path;
 
-/// Writes each output as an array of its name; with several charge vectors, `potential_0`, `potential_1` and so on.
+/// Writes each output as an array of that name; with several charge vectors, `potential_0`, `potential_1` and so on.
 pub fn results<T: Real, G: Geometry>(path: &Path, field: &Field<T, G>) -> Result<(), Failure> {
     let mut arrays = Vec::new();
     for output in field.outputs() {

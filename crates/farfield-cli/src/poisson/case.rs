@@ -1,4 +1,4 @@
-//! Case files: a box and what is in it.
+//! Case files: a box and the rings in it.
 //!
 //! ```toml
 //! [grid]                       # the unit cube if left out
@@ -18,8 +18,8 @@
 //! axis = "x"
 //! radius = 0.125
 //! ```
-//! Instead of rings, `vorticity = "numbers.npz"` names a file with the vorticity on a uniform grid over the box. Keys are
-//! those of the cases of simulations. Older files, with `[box]`, `center` and `grid = "numbers.npz"`, are still read.
+//! Instead of rings, `vorticity = "numbers.npz"` names a file with the vorticity on a uniform grid over the box. The
+//! keys are those of simulation cases. Older files, with `[box]`, `center` and `grid = "numbers.npz"`, are still read.
 
 use crate::failure::Failure;
 use farfield_grid::Domain;
@@ -28,7 +28,7 @@ use farfield_sim::case;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// Core sizes from a Gaussian core's middle to where its vorticity is 1e-12 of its largest.
+/// The distance from the middle of a Gaussian core, in core sizes, at which its vorticity is 1e-12 of its largest.
 const REACH: f64 = 5.3;
 
 /// A checked case.
@@ -37,7 +37,7 @@ pub struct Case {
     domain: Domain,
     rings: Vec<GaussianRing>,
     compact_rings: Vec<CompactRing>,
-    /// The file of numbers, if the field is no formula.
+    /// The file of the vorticity, unless it is given by rings.
     pub grid: Option<PathBuf>,
 }
 
@@ -102,13 +102,13 @@ fn one() -> f64 {
     1.0
 }
 
-/// The coordinate that a direction is along.
+/// The index of the coordinate axis that a direction is parallel to.
 fn coordinate(axis: [f64; 3]) -> Option<usize> {
     let found = (0..3).find(|c| axis[*c] != 0.0)?;
     (axis[found] > 0.0 && (0..3).all(|c| c == found || axis[c] == 0.0)).then_some(found)
 }
 
-/// The text with the names of older files replaced, line by line, so that positions of errors stay.
+/// Replaces the names of older files line by line, so that errors keep their positions.
 fn with_present_names(text: &str) -> String {
     let rename = |line: &str| {
         let trimmed = line.trim_start();
@@ -172,7 +172,7 @@ impl Case {
             domain,
             rings,
             compact_rings,
-            // Beside the case file.
+            // The path is relative to the case file.
             grid: file
                 .vorticity
                 .map(|grid| path.parent().unwrap_or(Path::new("")).join(grid)),
@@ -181,7 +181,7 @@ impl Case {
         Ok(case)
     }
 
-    /// Every ring must be a ring, and inside the box as far as its vorticity reaches.
+    /// Checks that every ring is valid and that its vorticity lies inside the box.
     fn check(&self) -> Result<(), String> {
         for (k, ring) in self.rings.iter().enumerate() {
             let name = format!("[[ring]] number {}", k + 1);
@@ -199,7 +199,7 @@ impl Case {
         Ok(())
     }
 
-    /// Refuses a torus that sticks out of the box: its vorticity there would be lost.
+    /// Refuses a torus that extends beyond the box, because its vorticity outside would be lost.
     fn contains(&self, name: &str, frame: RingFrame, radius: f64, thickness: f64) -> Result<(), String> {
         let (low, size) = (self.domain.origin(), self.domain.size());
         for axis in 0..3 {

@@ -1,4 +1,4 @@
-//! The error against the exact solution, where there is one.
+//! The error against the exact solution, if it is known.
 
 use super::field_on_grid::{FieldOnGrid, VorticitySource};
 use super::settings::Components;
@@ -15,12 +15,12 @@ const SAMPLES: usize = 400;
 pub struct Measured {
     /// The relative L2 error of the stream function.
     pub relative_l2: f64,
-    /// At how many points.
+    /// The number of points compared.
     pub samples: usize,
 }
 
-/// Compares channel `psi` with the exact stream function: at all points with their volumes, or at random points where
-/// the exact one is slow.
+/// Compares channel `psi` with the exact stream function: at all points, weighted by volume, or at random points if the
+/// exact one is slow to evaluate.
 pub fn measure<T: Real>(problem: &FieldOnGrid<T>) -> Result<Option<Measured>, Failure> {
     let Some(exact) = problem.field.stream_function() else {
         return Ok(None);
@@ -28,7 +28,7 @@ pub fn measure<T: Real>(problem: &FieldOnGrid<T>) -> Result<Option<Measured>, Fa
     let axes: Vec<usize> = match problem.components {
         Components::All => vec![0, 1, 2],
         Components::One(axis) => vec![axis],
-        // Numbers from a file: there is nothing exact.
+        // For numbers from a file, no exact solution is known.
         Components::Scalar => return Ok(None),
     };
     let grid = &problem.grid;

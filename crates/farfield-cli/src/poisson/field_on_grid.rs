@@ -17,14 +17,14 @@ pub enum VorticitySource {
     TwoRings,
     /// One ring with a Gaussian core.
     GaussianRing,
-    /// A box and what is in it, from a case file.
+    /// A box and the rings in it, from a case file.
     Case(PathBuf, Case),
     /// Numbers on a uniform grid over the unit cube.
     File(PathBuf),
 }
 
 impl VorticitySource {
-    /// The flow of that name, or else a file.
+    /// The flow of that name, or a file.
     pub fn named(name: &str) -> Result<Self, Failure> {
         Ok(match name {
             "two-rings" => VorticitySource::TwoRings,
@@ -43,7 +43,7 @@ impl VorticitySource {
         }
     }
 
-    /// The box.
+    /// The box of the field.
     pub fn domain(&self) -> Domain {
         match self {
             VorticitySource::Case(_, case) => case.domain(),
@@ -51,7 +51,7 @@ impl VorticitySource {
         }
     }
 
-    /// The vorticity at a point, for flows that are a formula.
+    /// The vorticity at a point, for flows given by a formula.
     fn vorticity(&self) -> Option<Formula<'_>> {
         match self {
             VorticitySource::TwoRings => Some(Box::new(
@@ -63,7 +63,7 @@ impl VorticitySource {
         }
     }
 
-    /// The file of numbers; an error for fields given by a formula.
+    /// The file of the vorticity; `None` for fields given by a formula.
     pub fn numbers(&self) -> Option<&Path> {
         match self {
             VorticitySource::File(path) => Some(path),
@@ -72,7 +72,7 @@ impl VorticitySource {
         }
     }
 
-    /// The stream function at a point, where it is known.
+    /// The exact stream function at a point, if it is known.
     pub fn stream_function(&self) -> Option<Formula<'_>> {
         match self {
             VorticitySource::TwoRings => Some(Box::new(|x| {
@@ -85,7 +85,7 @@ impl VorticitySource {
     }
 }
 
-/// A vector at every point.
+/// A vector field given by a function.
 type Formula<'a> = Box<dyn Fn([f64; 3]) -> [f64; 3] + Sync + 'a>;
 
 fn sum([a, b]: [[f64; 3]; 2]) -> [f64; 3] {
@@ -103,13 +103,13 @@ pub struct FieldOnGrid<T> {
     pub resolution: usize,
     /// Seconds the adaptation took.
     pub adaptation_seconds: f64,
-    /// The largest size of the vorticity's components.
+    /// The largest absolute value of a vorticity component.
     pub largest: f64,
-    /// What should be said about the field.
+    /// Warnings about the field for the user.
     pub warnings: Vec<String>,
 }
 
-/// The coarsest grid adaptation starts from: 64 points along a side see every feature of the flows here.
+/// The coarsest grid that adaptation starts from: 64 points along a side resolve every feature of the flows here.
 const START_LEVEL: u8 = 2;
 
 impl<T: Precision> FieldOnGrid<T> {
@@ -142,7 +142,7 @@ fn empty_grid<T: Precision>(settings: &PoissonSettings, level: u8) -> Result<Gri
     builder.build()
 }
 
-/// Adapts to all components of the vorticity, then keeps the ones asked for.
+/// Adapts the grid to all components of the vorticity, then keeps the requested ones.
 fn from_function<T: Precision>(settings: &PoissonSettings, vorticity: &Formula<'_>) -> Result<FieldOnGrid<T>, Failure> {
     let max_level = settings.adaptation.max_level;
     let mut grid = empty_grid(settings, START_LEVEL.min(max_level))?;
@@ -152,7 +152,7 @@ fn from_function<T: Precision>(settings: &PoissonSettings, vorticity: &Formula<'
     let largest = grid.largest("omega")?;
     let adaptation = settings.adaptation(largest)?;
     let mut adapted = AdaptReport::default();
-    // Level by level: what the next one takes is known before it is made.
+    // Level by level, so that the memory of the next level is known before it is made.
     for level in START_LEVEL.min(max_level)..=max_level {
         let reach = Adaptation {
             max_level: level,
@@ -191,7 +191,7 @@ fn from_function<T: Precision>(settings: &PoissonSettings, vorticity: &Formula<'
     })
 }
 
-/// Reads numbers on a uniform grid over the box, one or three for each point, and compresses them.
+/// Reads one or three numbers for each point of a uniform grid over the box, and compresses them.
 fn from_file<T: Precision>(settings: &PoissonSettings, path: &Path) -> Result<FieldOnGrid<T>, Failure> {
     let Numbers {
         components,

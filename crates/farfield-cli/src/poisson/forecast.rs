@@ -1,4 +1,4 @@
-//! Whether the next level of a grid, and the solution on it, fit into memory; said before that level is made.
+//! Checks that the next level of a grid, and the solution on it, fit into memory, before that level is made.
 
 use super::settings::PoissonSettings;
 use crate::failure::Failure;
@@ -7,7 +7,8 @@ use farfield_grid::Grid;
 use farfield_grid::poisson::Precision;
 use rayon::prelude::*;
 
-/// Refuses to cut so many blocks if the grid they make cannot be solved on. `largest` is that of the vorticity.
+/// Refuses to cut `cut` blocks if the solution on the resulting grid does not fit into memory. `largest` is the largest
+/// vorticity.
 pub fn check<T: Precision>(
     settings: &PoissonSettings,
     grid: &Grid<T>,
@@ -19,7 +20,7 @@ pub fn check<T: Precision>(
     };
     let (now, next) = (grid.forest().leaves().len(), grid.forest().leaves().len() + 7 * cut);
     let growth = next as f64 / now as f64;
-    // At the next level, as large a share of the points will be sources.
+    // The share of points that are sources is assumed to stay the same at the next level.
     let threshold = settings.threshold * settings.unit(largest)?;
     let omega = grid.channel("omega")?.values().par_iter();
     let values = omega.filter(|value| value.to_f64().abs() > threshold).count();

@@ -41,7 +41,7 @@ pub fn run(args: PoissonArgs) -> Result<String, Failure> {
     }
 }
 
-/// What came out.
+/// The result of a solution.
 struct Outcome {
     report: Report,
     error: Option<Measured>,

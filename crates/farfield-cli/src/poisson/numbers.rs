@@ -1,4 +1,4 @@
-//! Vorticity as numbers on a uniform grid, from a file.
+//! Vorticity on a uniform grid, from a file.
 
 use super::settings::{Components, PoissonSettings, level_of};
 use crate::args::AxesOrder;
@@ -6,13 +6,13 @@ use crate::failure::Failure;
 use farfield_io::{Array, read_table};
 use std::path::Path;
 
-/// The numbers of a file, component by component, x fastest.
+/// The values of a file, component by component, x fastest.
 pub struct Numbers {
     pub components: Components,
     /// Points along a side of a root cube.
     pub side: usize,
     pub values: Vec<f64>,
-    /// What should be said about them.
+    /// Warnings about the values for the user.
     pub warnings: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ fn side_of(data: &Array, roots: [usize; 3]) -> Result<usize, String> {
     ))
 }
 
-/// Where the row of a point is in the file.
+/// The row of a point in the file.
 fn row(axes: AxesOrder, [nx, ny, nz]: [usize; 3], [i, j, k]: [usize; 3]) -> usize {
     match axes {
         AxesOrder::Zyx => (k * ny + j) * nx + i,
@@ -104,7 +104,8 @@ fn component(data: &Array, column: usize, size: [usize; 3], axes: AxesOrder) -> 
     })
 }
 
-/// Vorticity has no divergence: if what was read has much of it, and the other order of indices little, that is said.
+/// Warns if the vorticity has a large divergence, as it must have none. Names the other order of indices if that has
+/// little.
 fn order_warning(data: &Array, size: [usize; 3], axes: AxesOrder, path: &Path) -> Vec<String> {
     let other = match axes {
         AxesOrder::Zyx => AxesOrder::Xyz,
@@ -121,11 +122,11 @@ fn order_warning(data: &Array, size: [usize; 3], axes: AxesOrder, path: &Path) -
     let otherwise = divergence(data, size, other);
     let hint = if otherwise < 0.3 * found {
         format!(
-            "; in the other order of indices it would be {otherwise:.2}: is --axes {} meant?",
+            "; in the other order of indices it would be {otherwise:.2}: did you mean --axes {}?",
             name(other)
         )
     } else {
-        ": a vorticity has none, and its velocity will not have this curl".to_owned()
+        ": a vorticity must have none, so the curl of the velocity will differ from it".to_owned()
     };
     vec![format!(
         "{}: the divergence of the vorticity is {found:.2} of its gradient{hint}",
@@ -133,10 +134,10 @@ fn order_warning(data: &Array, size: [usize; 3], axes: AxesOrder, path: &Path) -
     )]
 }
 
-/// A share of the gradient that differences on a grid do not make by themselves.
+/// A share of the gradient larger than finite differences alone cause.
 const MUCH: f64 = 0.2;
 
-/// The root mean square of the divergence over that of the gradient, by central differences inside.
+/// The root mean square of the divergence over that of the gradient, by central differences at interior points.
 fn divergence(data: &Array, size: [usize; 3], axes: AxesOrder) -> f64 {
     let value = |point: [usize; 3], column: usize| data.values[row(axes, size, point) * 3 + column];
     let (mut divergence, mut gradient) = (0.0, 0.0);

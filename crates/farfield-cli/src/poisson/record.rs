@@ -39,13 +39,13 @@ struct Record {
     memory_bytes: Option<u64>,
     error: Option<ErrorRecord>,
     files: Vec<String>,
-    /// Whether thresholds are in the units of the vorticity, or shares of its largest value.
+    /// `absolute` if thresholds are in the units of the vorticity, `relative` if they are shares of its largest value.
     thresholds: &'static str,
     largest_vorticity: f64,
     warnings: Vec<String>,
 }
 
-/// `total` is the solution alone, from the channel to the result; `adaptation` comes before it.
+/// `total` is the time of the solution alone, without `adaptation`, which comes before it.
 #[derive(Serialize)]
 struct SecondsRecord {
     total: f64,
@@ -136,6 +136,6 @@ pub fn json<T: Real>(
         warnings: problem.warnings.clone(),
         files: outcome.written.iter().map(|path| path.display().to_string()).collect(),
     };
-    let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+    let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("JSON: {error}")))?;
     Ok(text + "\n")
 }

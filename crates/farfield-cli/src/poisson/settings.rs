@@ -1,4 +1,4 @@
-//! What is asked for, checked.
+//! The checked settings of a Poisson problem.
 
 use super::field_on_grid::VorticitySource;
 use crate::args::{AxesOrder, KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
@@ -15,12 +15,12 @@ pub enum Components {
     All,
     /// One of them, as in van Rees et al.
     One(usize),
-    /// The only number that a file has for each point.
+    /// The only value that a file has for each point.
     Scalar,
 }
 
 impl Components {
-    /// How many.
+    /// The number of components.
     pub fn count(self) -> usize {
         match self {
             Components::All => 3,
@@ -42,10 +42,10 @@ impl Components {
 #[derive(Debug, Clone)]
 pub struct PoissonSettings {
     pub field: VorticitySource,
-    /// Points along a side of the cube, where they were asked for.
+    /// The requested number of points along a side of the cube.
     pub resolution: Option<usize>,
     pub axes: AxesOrder,
-    /// Whether thresholds are in the units of the vorticity; else they are shares of the largest.
+    /// Whether thresholds are in the units of the vorticity; otherwise they are shares of the largest.
     pub absolute: bool,
     pub components: Components,
     pub wavelet: Wavelet,
@@ -61,14 +61,14 @@ pub struct PoissonSettings {
     pub progress: Progress,
 }
 
-/// Whether progress is said on standard error.
+/// Prints progress on standard error, unless it is quiet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     quiet: bool,
 }
 
 impl Progress {
-    /// A line, unless nothing is to be said.
+    /// Prints a line, unless it is quiet.
     pub fn say(self, line: &str) {
         if !self.quiet {
             print::progress(line);
@@ -88,7 +88,7 @@ impl PoissonSettings {
                 order: order.unwrap_or(6),
             },
         };
-        // A missing device is known before any work.
+        // A missing device is reported before any work.
         device::check(args.device)?;
         let field = VorticitySource::named(&args.case)?;
         if args.axes.is_some() && field.numbers().is_none() {
@@ -140,7 +140,7 @@ impl PoissonSettings {
         })
     }
 
-    /// What a share of the largest vorticity stands for; 1 where thresholds are absolute.
+    /// The unit of the thresholds: the largest vorticity, or 1 if thresholds are absolute.
     pub fn unit(&self, largest: f64) -> Result<f64, Failure> {
         if largest > 0.0 {
             return Ok(if self.absolute { 1.0 } else { largest });
@@ -151,7 +151,7 @@ impl PoissonSettings {
         )))
     }
 
-    /// The thresholds of the grid in units of the vorticity, whose largest value is given.
+    /// The thresholds of the grid in units of the vorticity, whose largest value is `largest`.
     pub fn adaptation(&self, largest: f64) -> Result<Adaptation, Failure> {
         let unit = self.unit(largest)?;
         let Adaptation {
@@ -162,7 +162,7 @@ impl PoissonSettings {
         Ok(Adaptation::new(unit * refine, unit * compress, max_level))
     }
 
-    /// The solver, for a field with this largest value.
+    /// The solver for a field whose largest vorticity is `largest`.
     pub fn solver(&self, largest: f64) -> Result<Poisson, Failure> {
         let mut solver = Poisson::new(self.accuracy)
             .kernel(self.kernel)
@@ -181,10 +181,10 @@ impl PoissonSettings {
     }
 }
 
-/// Points along a side of the cube, where nothing else is asked for.
+/// The default number of points along a side of the cube.
 pub const DEFAULT_RESOLUTION: usize = 128;
 
-/// The level at which the unit cube has the given number of points along a side.
+/// The level at which the unit cube has `resolution` points along a side.
 pub fn level_of(resolution: usize) -> Result<u8, Failure> {
     let blocks = resolution / BLOCK_SIDE;
     if !resolution.is_multiple_of(BLOCK_SIDE) || !blocks.is_power_of_two() || blocks > 1 << MAX_LEVEL {

@@ -1,4 +1,4 @@
-//! The report for reading.
+//! The report as text.
 
 use super::Outcome;
 use super::field_on_grid::FieldOnGrid;
@@ -60,7 +60,7 @@ pub fn text<T: Real>(settings: &PoissonSettings, problem: &FieldOnGrid<T>, outco
         line(
             "",
             format!(
-                "{} blocks of the finest level ask for more resolution",
+                "{} blocks of the finest level need more resolution",
                 problem.adapted.unresolved
             ),
         );

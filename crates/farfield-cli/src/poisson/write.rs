@@ -1,4 +1,4 @@
-//! Files of a solution: blocks, fields on a uniform grid, and pictures.
+//! Writes the files of a solution: blocks, fields on a uniform grid, and pictures.
 
 use super::field_on_grid::FieldOnGrid;
 use crate::failure::Failure;
@@ -10,14 +10,14 @@ use farfield_io::{Array, AtomicFile, NamedArray, Precision, write_arrays};
 use farfield_plot::{FieldMap, Figure};
 use std::path::{Path, PathBuf};
 
-/// Fields are written on at most this many points along a side.
+/// The largest number of points along a side for written fields.
 const MOST_POINTS: usize = 128;
 
-/// Makes the folder and writes to it, so that a folder that cannot be used is known before the work.
+/// Makes the folder and tries to write to it, so that an unusable folder is reported before the work.
 pub fn prepare(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::Data(format!("{}: cannot make this folder: {error}", folder.display())))?;
-    // The trial is never finished, so it leaves no file.
+    // The trial file is never finished, so none remains.
     AtomicFile::create(folder.join("fields.vti"))?;
     Ok(())
 }
@@ -74,7 +74,7 @@ fn write_blocks<T: Real>(path: &Path, grid: &Grid<T>) -> Result<(), Failure> {
     Ok(write_vtu(path, &blocks, Precision::Double)?)
 }
 
-/// The Euclidean size of a channel's numbers at a point.
+/// The Euclidean norm of a channel's components at a point.
 fn size<T: Real>(channel: &farfield_grid::Channel<T>, leaf: usize, point: usize) -> f64 {
     let squares = (0..channel.components()).map(|c| channel.block(leaf, c)[point].to_f64().powi(2));
     squares.sum::<f64>().sqrt()
@@ -136,7 +136,7 @@ impl<'a> Fields<'a> {
         Ok(write_vti(path, &fields, Precision::Single)?)
     }
 
-    /// The same for numpy: a row for each point, x fastest, and `size`, `origin`, `spacing`.
+    /// Writes the fields for numpy: a row for each point, x fastest, and `size`, `origin`, `spacing`.
     fn write_npz(&self, path: &Path) -> Result<(), Failure> {
         let scalars = self
             .scalars
@@ -157,7 +157,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The size of a channel in the plane across y through the middle of the vorticity, with the outlines of the blocks.
+/// The norm of a channel in the plane across y through the middle of the vorticity, with the outlines of the blocks.
 fn picture<T: Real>(grid: &Grid<T>, channel: &str) -> Result<Vec<u8>, Failure> {
     let y = plane(grid)?;
     let channel = grid.channel(channel)?;
@@ -184,8 +184,8 @@ fn picture<T: Real>(grid: &Grid<T>, channel: &str) -> Result<Vec<u8>, Failure> {
     Ok(map.to_png()?)
 }
 
-/// The y of the middle of the vorticity: the plane through a ring's centre, not along its rim. Of several rings that no plane
-/// cuts together, that of the strongest.
+/// The y coordinate of the middle of the vorticity: the plane through a ring's centre, not along its rim. If no plane
+/// cuts all rings, the middle of the strongest.
 fn plane<T: Real>(grid: &Grid<T>) -> Result<f64, Failure> {
     let omega = grid.channel("omega")?;
     let (low, length) = (grid.domain().origin()[1], grid.domain().size()[1]);
@@ -195,7 +195,7 @@ fn plane<T: Real>(grid: &Grid<T>) -> Result<f64, Failure> {
         let spacing = grid.domain().spacing(block.level);
         for point in 0..BLOCK_POINTS {
             let y = grid.position(leaf, [0, point / BLOCK_SIDE % BLOCK_SIDE, 0])[1];
-            // A coarse point stands for several layers.
+            // A coarse point covers several layers.
             let first = (((y - 0.5 * spacing - low) / h).round().max(0.0) as usize).min(layers.len() - 1);
             let last = (first + (spacing / h).round() as usize).clamp(first + 1, layers.len());
             let share = size(omega, leaf, point) * spacing.powi(3) / (last - first) as f64;
@@ -205,7 +205,7 @@ fn plane<T: Real>(grid: &Grid<T>) -> Result<f64, Failure> {
     Ok(low + h * heaviest_middle(&layers).unwrap_or(0.5 * layers.len() as f64))
 }
 
-/// The middle of the heaviest run of layers without a gap.
+/// The middle of the heaviest run of consecutive layers.
 fn heaviest_middle(layers: &[f64]) -> Option<f64> {
     let most = layers.iter().copied().fold(0.0, f64::max);
     let runs = layers.iter().enumerate();

@@ -1,4 +1,4 @@
-//! Space and plane as the command line offers them: point sets, and the kernel's parameters by name.
+//! Space and plane on the command line: point sets, and kernel parameters by name.
 
 mod name;
 mod plane;
@@ -12,15 +12,15 @@ use farfield::names::FromWords;
 use farfield::simd::Real;
 use std::ops::Range;
 
-/// A geometry with points of `D` coordinates. Commands are written once over it.
+/// A geometry with points of `D` coordinates. Commands are generic over it.
 pub trait Problem<const D: usize>: FromWords {
     /// Kinds of point sets.
     type Set: Named;
 
-    /// The point sets there are, the usual one first.
+    /// The available point sets, the default one first.
     const SETS: &'static [Self::Set];
 
-    /// A part of the points of a set.
+    /// The points of a set with indices `part`.
     fn generate<T: Real>(set: Self::Set, part: Range<usize>, seed: u64) -> Vec<[T; D]>;
 
     /// The kernel and its parameters, for reports; `size` is the core size or softening length.
@@ -41,11 +41,11 @@ pub struct Facts {
     pub core_size: Option<f64>,
     pub softening: Option<f64>,
     pub gravitational_constant: Option<f64>,
-    /// Whether strengths are complex, where they can be.
+    /// Whether strengths are complex; `None` for kernels without complex strengths.
     pub complex: Option<bool>,
 }
 
-/// Checks that finite numbers stay finite in a precision; `place` tells where a number comes from.
+/// Checks that finite numbers stay finite in precision `T`. `place` names the origin of a number.
 pub fn check_precision<T: Real>(values: &[f64], place: impl Fn(usize) -> String) -> Result<(), Failure> {
     match values
         .iter()
@@ -53,7 +53,7 @@ pub fn check_precision<T: Real>(values: &[f64], place: impl Fn(usize) -> String)
     {
         None => Ok(()),
         Some(at) => Err(Failure::Data(format!(
-            "{} is {:e}, beyond {:e}, the largest number in {}: use --precision f64",
+            "{} is {:e}, more than {:e}, the largest number in {}: use --precision f64",
             place(at),
             values[at],
             T::LARGEST,

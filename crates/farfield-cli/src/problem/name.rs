@@ -1,4 +1,4 @@
-//! Things that are chosen by name: outputs, cores, point sets.
+//! Outputs, cores and point sets by name.
 
 use crate::failure::Failure;
 use farfield::{kernel, plane, points};
@@ -35,11 +35,11 @@ pub fn names<N: Named>(all: &[N]) -> String {
     names.join(", ")
 }
 
-/// What a name given with an option stands for, or which names there are for this kernel.
+/// The value of the name given with an option, or an error that lists the names for this kernel.
 pub fn named<N: Named>(option: &str, name: &str, kernel: &str, all: &[N]) -> Result<N, Failure> {
     all.iter().copied().find(|value| value.name() == name).ok_or_else(|| {
         Failure::Usage(format!(
-            "{option}: `{name}` does not go with --kernel {kernel}; there are: {}",
+            "{option}: `{name}` does not go with --kernel {kernel}; choose from: {}",
             names(all)
         ))
     })

@@ -1,4 +1,4 @@
-//! `farfield info DIR`: what a run's folder holds and how far it got.
+//! `farfield info DIR`: the contents and progress of a run's folder.
 
 use crate::failure::Failure;
 use crate::layout;
@@ -19,7 +19,7 @@ struct FolderInfo {
     time: Option<f64>,
     end: f64,
     checkpoints: Vec<u64>,
-    /// What is wrong with the newest checkpoint, or what was used instead of it.
+    /// Problems with the newest checkpoint, or the one used instead of it.
     remarks: Vec<String>,
     rows: usize,
     pictures: usize,
@@ -28,7 +28,7 @@ struct FolderInfo {
     started_with: String,
 }
 
-/// Looks at a folder.
+/// Describes a folder.
 pub fn run(folder: &Path, json: bool) -> Result<String, Failure> {
     let case = case_of(folder)?;
     let store = Store::new(folder.join("checkpoints"));
@@ -67,7 +67,7 @@ pub fn run(folder: &Path, json: bool) -> Result<String, Failure> {
         }),
     };
     if json {
-        let text = serde_json::to_string_pretty(&info).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+        let text = serde_json::to_string_pretty(&info).map_err(|error| Failure::Data(format!("JSON: {error}")))?;
         return Ok(text + "\n");
     }
     Ok(layout::fit(info.text(folder)))
@@ -129,7 +129,7 @@ fn is_locked(folder: &Path) -> bool {
     matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }
 
-/// Files below a folder, hidden ones left out, and their bytes.
+/// The number of files below a folder, without hidden ones, and their bytes.
 fn walk(folder: &Path) -> (usize, u64) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.fold((0, 0), |(files, bytes), entry| {

@@ -1,6 +1,6 @@
 //! `farfield run`, `farfield resume` and `farfield schema`: simulations.
 //!
-//! name or file + `--set` -> case -> folder -> the loop of `farfield_sim`, watched here -> summary.
+//! name or file + `--set` -> case -> folder -> the loop of `farfield_sim`, observed here -> summary.
 
 pub mod folder_info;
 pub mod progress;
@@ -31,12 +31,12 @@ pub fn run(args: &RunArgs) -> Result<String, Failure> {
     }
 }
 
-/// The run that the command line asks for.
+/// The run that the command line describes.
 pub fn prepare(name: &str, args: &RunArgs) -> Result<Run, Failure> {
     let profile = Profile::load(args.profile.as_deref())?;
     let (case, folder) = resolve(name, args)?;
     threads::start(args.threads)?;
-    // A missing or wrong device is known before anything is written.
+    // A missing or invalid device is reported before anything is written.
     case.check_device(args.device)?;
     device::check(args.device)?;
     let mut run = Run::new(case, &folder, profile.costs)?;
@@ -44,7 +44,7 @@ pub fn prepare(name: &str, args: &RunArgs) -> Result<Run, Failure> {
     Ok(run)
 }
 
-/// The case that the command line asks for, and the folder of its run.
+/// The case that the command line describes, and the folder of its run.
 pub fn resolve(name: &str, args: &RunArgs) -> Result<(Case, PathBuf), Failure> {
     let overrides = overrides(&args.set)?;
     let (label, text, base) = find(name)?;
@@ -53,7 +53,7 @@ pub fn resolve(name: &str, args: &RunArgs) -> Result<(Case, PathBuf), Failure> {
     Ok((case.located_in(&base), folder))
 }
 
-/// The changes of a case that the command line asks for when a run goes on.
+/// The changes to a case that the command line of `resume` asks for.
 pub fn change_of(args: &ResumeArgs) -> Result<impl FnOnce(Case) -> Result<Case, farfield_sim::Error>, Failure> {
     let overrides = overrides(&args.set)?;
     Ok(move |case: Case| {
@@ -71,7 +71,7 @@ pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
     let change = change_of(args)?;
     threads::start(args.threads)?;
     device::check(args.device)?;
-    // For a run that was killed before its first checkpoint; any other goes on with the profile it was started with.
+    // Used only if the run was killed before its first checkpoint; any other continues with its own profile.
     let profile = Profile::load(args.profile.as_deref())?;
     let (mut run, mut remarks) = Run::resume_with(&args.folder, profile.costs, change)?;
     remarks.extend(run.compute_on(args.device)?);
@@ -81,7 +81,7 @@ pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
     go(run, &args.watch)
 }
 
-/// Runs to the end, a stop or an alarm, and says what it came to.
+/// Runs to the end, a stop or an alarm, and returns the summary.
 pub fn go(run: Run, watch: &crate::args::WatchArgs) -> Result<String, Failure> {
     let control = Control {
         stop: stop_on_signal()?,
@@ -89,7 +89,7 @@ pub fn go(run: Run, watch: &crate::args::WatchArgs) -> Result<String, Failure> {
     };
     let case = run.case().clone();
     if case.flow.is_some() {
-        // The sizes of its arrays change with the grid.
+        // The arrays change their sizes with the grid.
         farfield::machine::return_freed_arrays();
     }
     let folder = run.folder().path().to_owned();
@@ -117,8 +117,8 @@ pub fn report(case: &Case, folder: &Path, outcome: &Outcome, json: bool) -> Resu
     }
 }
 
-/// Ctrl-C, and the signals of schedulers (SIGTERM) and closed terminals (SIGHUP), ask for a stop; a second one ends the
-/// program at once.
+/// Makes Ctrl-C and the signals of schedulers (SIGTERM) and closed terminals (SIGHUP) request a stop. A second signal
+/// ends the program at once.
 pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = stop.clone();
@@ -126,7 +126,7 @@ pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
         if asked.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        print::progress("\nstopping after this step, with a checkpoint (once more to end at once)");
+        print::progress("\nstopping after this step, with a checkpoint (repeat to end at once)");
     })
     .map_err(|error| Failure::Data(format!("cannot listen for signals: {error}")))?;
     Ok(stop)
@@ -137,7 +137,7 @@ fn overrides(texts: &[String]) -> Result<Vec<Override>, Failure> {
     texts.iter().map(parse).collect()
 }
 
-/// The name of a case, its text, and the folder that files it names are counted from: a built-in one by name, else a file.
+/// The name of a case, its text, and the folder that its paths are relative to: a built-in case by name, else a file.
 pub fn find(name: &str) -> Result<(String, String, PathBuf), Failure> {
     let looks_like_a_file = name.ends_with(".toml") || name.contains(std::path::MAIN_SEPARATOR);
     if !looks_like_a_file {

@@ -1,4 +1,4 @@
-//! How a run goes, on standard error.
+//! Shows the progress of a run on standard error.
 
 use crate::layout::width_of_progress;
 use crate::print;
@@ -6,7 +6,7 @@ use farfield_sim::run::{Observer, Progress, Run};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Shows a run: one line that is written over on a terminal, else a line now and then.
+/// Shows a run: one line that is overwritten on a terminal, otherwise a line from time to time.
 pub struct Watcher {
     quiet: bool,
     terminal: bool,
@@ -15,7 +15,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Says nothing if `quiet`.
+    /// An observer that prints nothing if `quiet`.
     pub fn new(quiet: bool) -> Self {
         Self {
             quiet,
@@ -25,7 +25,7 @@ impl Watcher {
         }
     }
 
-    /// What is about to run. Called by all ranks together.
+    /// Describes the run that is about to start. Called by all ranks together.
     pub fn start(&self, run: &Run) {
         let about = run.describe();
         if self.quiet {
@@ -96,11 +96,11 @@ impl Observer for Watcher {
     }
 }
 
-/// A bar and the line, as much of both as a terminal has room for: what does not fit would not be written over.
+/// A bar and the line, shortened to the width of the terminal: a longer line could not be overwritten.
 fn on_one_line(share: f64, line: &str, width: Option<usize>) -> String {
     let room = width.map_or(usize::MAX, |width| width - 1);
     let bar = room.saturating_sub(line.len() + 1).min(24);
-    // A few characters tell nothing.
+    // A bar of a few characters shows nothing.
     let bar = if bar < 8 { 0 } else { bar };
     let done = (share * bar as f64).round() as usize;
     let mut text: String = (0..bar).map(|k| if k < done { '#' } else { '.' }).collect();

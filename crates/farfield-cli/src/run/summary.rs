@@ -1,4 +1,4 @@
-//! What a run came to.
+//! The summary of a run.
 
 use crate::failure::Failure;
 use farfield_io::units;
@@ -20,27 +20,27 @@ struct Record<'a> {
     time: f64,
     seconds: f64,
     seconds_per_step: f64,
-    /// Stepping and measuring over the sums that move the system.
+    /// The time of stepping and measuring over the time of the sums that move the system.
     cost_over_sums: f64,
     frames: u64,
     sums: &'a str,
-    /// Where sums were done, if not on the CPU.
+    /// The device of the sums, unless it is the CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<DeviceRecord<'a>>,
-    /// The last row of diagnostics; null for what was not measured.
+    /// The last row of diagnostics; null for values that were not measured.
     diagnostics: BTreeMap<&'a str, Option<f64>>,
 }
 
 #[derive(Serialize)]
 struct DeviceRecord<'a> {
     name: &'a str,
-    /// Whether the state stayed there between steps.
+    /// Whether the state stayed on the device between steps.
     state_stays: bool,
     bytes_sent: u64,
     bytes_fetched: u64,
-    /// Of all seconds, those in the sums that move the system.
+    /// The share of the time that the sums that move the system took.
     share_of_sums: f64,
-    /// And those in which states were sent and fetched.
+    /// The share of the time that sending and fetching states took.
     share_of_transfers: f64,
 }
 
@@ -58,7 +58,7 @@ impl<'a> DeviceRecord<'a> {
     }
 }
 
-/// One JSON object.
+/// The summary as one JSON object.
 pub fn json(case: &Case, folder: &Path, outcome: &Outcome) -> Result<String, Failure> {
     let values = outcome.last.iter().map(|value| value.is_finite().then_some(*value));
     let record = Record {
@@ -77,7 +77,7 @@ pub fn json(case: &Case, folder: &Path, outcome: &Outcome) -> Result<String, Fai
         device: outcome.device.as_ref().map(|device| DeviceRecord::of(device, outcome)),
         diagnostics: outcome.columns.iter().map(String::as_str).zip(values).collect(),
     };
-    let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+    let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("JSON: {error}")))?;
     Ok(text + "\n")
 }
 
@@ -85,7 +85,7 @@ fn per_step(outcome: &Outcome) -> f64 {
     outcome.stepping_seconds / outcome.session_steps.max(1) as f64
 }
 
-/// For reading.
+/// The summary as text.
 pub fn text(case: &Case, folder: &Path, outcome: &Outcome) -> String {
     let mut text = String::new();
     let shown = folder.display();
@@ -116,7 +116,7 @@ pub fn text(case: &Case, folder: &Path, outcome: &Outcome) -> String {
             if record.state_stays {
                 "the state stayed there"
             } else {
-                "points travelled for every sum"
+                "points were transferred for every sum"
             },
             units::bytes(record.bytes_sent),
             units::bytes(record.bytes_fetched),
@@ -138,7 +138,7 @@ pub fn text(case: &Case, folder: &Path, outcome: &Outcome) -> String {
     text
 }
 
-/// How far what should stay has moved in this session.
+/// The drift of conserved quantities in this session.
 fn drifts(outcome: &Outcome) -> Vec<String> {
     let at = |name: &str| outcome.columns.iter().position(|column| column == name);
     let pair = |name: &str| at(name).and_then(|k| Some((*outcome.first.get(k)?, *outcome.last.get(k)?)));

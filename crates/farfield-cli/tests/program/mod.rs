@@ -4,12 +4,12 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs `farfield` with these arguments, without any machine profile of the user, and with two threads.
+/// Runs `farfield` with these arguments and two threads, without a machine profile of the user.
 pub fn farfield<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = S>) -> Output {
     command(arguments).output().expect("the program starts")
 }
 
-/// The same, not yet started.
+/// The command that [`farfield`] runs, not yet started.
 pub fn command<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_farfield"));
     command
@@ -38,7 +38,8 @@ pub fn json(line: &str) -> Value {
     serde_json::from_str(&succeed(line)).expect("one JSON object")
 }
 
-/// Runs a command line that must fail with this exit code and say each of these things, and nothing on standard output.
+/// Runs a command line that must fail with exit code `code`, print every part of `says` on standard error, and nothing
+/// on standard output.
 #[allow(dead_code, reason = "not every test file needs it")]
 pub fn fail(line: &str, code: i32, says: &[&str]) {
     let output = farfield(words(line));
