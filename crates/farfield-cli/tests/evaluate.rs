@@ -174,8 +174,6 @@ fn the_summary_of_the_plane_describes_the_sum() {
         "gaussian core of size 0.01",
         "square, seed 1",
         "theta 0.5",
-        "sort",
-        "connect",
         "ok (",
         "largest at a target",
     ] {

@@ -163,10 +163,7 @@ fn invalid_cases_are_explained() {
         1,
         &["mine.toml: line 5, column 3", "strech", "`stretching`"],
     );
-    assert!(
-        !Path::new("unused").exists(),
-        "an invalid case creates no files"
-    );
+    assert!(!Path::new("unused").exists(), "an invalid case creates no files");
 }
 
 #[test]

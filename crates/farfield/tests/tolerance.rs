@@ -42,7 +42,7 @@ struct Ordinary<'a, T: Precision, G: Geometry> {
     sum: SumOf<'a, T, G>,
     strengths: Vec<Vec<T>>,
     /// The true sums for each of the strengths.
-    truth: Vec<Field<f64, G::Output>>,
+    truth: Vec<Field<f64, G>>,
 }
 
 impl<'a, T: Precision, G: Geometry> Ordinary<'a, T, G> {
