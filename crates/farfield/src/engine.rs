@@ -74,7 +74,7 @@ macro_rules! same_methods {
 }
 
 macro_rules! engines {
-    ($G:ty, $Cpu:ty, $Cuda:ty, $evaluate:ident, $spare_memory:expr) => {
+    ($G:ty, $Cpu:ty, $Cuda:ty, $spare_memory:expr) => {
         impl<T: Precision> Engine<T, $G> for $Cpu {
             same_methods!(self => self, T, $G);
             fn spare_memory(&mut self) {
@@ -88,7 +88,7 @@ macro_rules! engines {
         impl<T: Precision> Engine<T, $G> for OnDevice<$Cuda> {
             same_methods!(self => self.plan, T, $G);
             fn evaluate_array(&mut self, resident: &Resident<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
-                resident.$evaluate(&mut self.plan, strengths)
+                resident.evaluate(&mut self.plan, strengths)
             }
             fn processor(&self) -> Processor {
                 Processor::Cuda(self.device.properties().clone())
@@ -101,14 +101,12 @@ engines!(
     Space,
     farfield_core::Plan<T>,
     farfield_cuda::Plan<T>,
-    evaluate,
     farfield_core::Plan::spare_memory
 );
 engines!(
     Plane,
     farfield_core::plane::Plan<T>,
     farfield_cuda::plane::Plan<T>,
-    evaluate_in_plane,
     // Expansions in the plane are few numbers.
     |_: &mut _| ()
 );

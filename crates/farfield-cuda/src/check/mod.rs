@@ -7,7 +7,7 @@ mod correct;
 mod device;
 mod space;
 
-pub(crate) use correct::{SelfChecked, check_and_correct};
+pub(crate) use correct::check_and_correct;
 pub(crate) use device::{Checker, Meaning, SumOnDevice};
 pub(crate) use space::InSpace;
 

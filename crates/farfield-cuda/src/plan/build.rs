@@ -23,15 +23,6 @@ use std::time::Instant;
 type Input<'a, T> = (SumInput<'a, T>, f64);
 
 impl<T: Precision> Plan<T> {
-    /// Checks the sum, chooses method and parameters, and brings everything that does not depend on the strengths to
-    /// the device.
-    ///
-    /// # Errors
-    /// Any of [`Error`].
-    pub fn new(device: &Arc<Device>, sum: &Sum<T, Space>) -> Result<Self, Error> {
-        Self::with_memory(device, sum, None)
-    }
-
     /// [`Plan::new`] with at most so many bytes of the device's memory: several vectors of strengths are summed in passes
     /// where they do not fit at once. Without a limit it is what is free.
     ///

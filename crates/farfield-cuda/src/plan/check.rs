@@ -3,8 +3,8 @@
 use super::Plan;
 use super::build::resolve_method;
 use super::evaluate::Engine;
-use crate::check::{self, Checker, InSpace, SelfChecked, SumOnDevice};
-use crate::device::{Buffers, Precision, Values};
+use crate::check::{self, Checker, InSpace, SumOnDevice};
+use crate::device::{Precision, Values};
 use crate::direct::SumInput;
 use crate::error::Error;
 use crate::kernel::{PairKind, SizeKind};
@@ -15,15 +15,13 @@ use farfield_core::{Method, Points, Request, Space, Sum};
 
 /// What a plan was asked for apart from its points: enough to plan again.
 #[derive(Debug)]
-pub(super) struct Wishes<T> {
+pub(crate) struct Wishes<T> {
     pub kind: PairKind,
     pub global_size2: T,
     pub most_bytes: Option<u64>,
     pub extent: f64,
     /// The tolerance that was planned for: smaller than the caller's where strengths ask for more.
     pub planned: f64,
-    /// By how much the error was to shrink when it was planned for last.
-    pub last_factor: f64,
     /// The largest core size; the size of each source is on the device.
     sizes: Sizes<T>,
 }
@@ -36,7 +34,6 @@ impl<T: Precision> Wishes<T> {
             most_bytes: input.most_bytes,
             extent,
             planned: asked.tolerance(),
-            last_factor: 1.0,
             sizes: Sizes::Global(T::from_f64(asked.largest_size())),
         }
     }
@@ -51,27 +48,11 @@ impl<T: Precision> Engine<T> {
     }
 }
 
-impl<T: Precision> SelfChecked<T> for Plan<T> {
-    fn checks(&self) -> bool {
-        self.checks
-    }
-
-    fn buffers(&self) -> &Buffers {
-        &self.buffers
-    }
-
-    fn tolerance(&self) -> Option<f64> {
-        Plan::tolerance(self)
-    }
-
-    fn sum_again(&mut self, strengths: Values<T>) -> Result<(), Error> {
-        self.engine.evaluate(&self.buffers, strengths)?;
-        Ok(())
-    }
-
-    fn measure(&mut self, strengths: Values<T>, check: &mut Check) -> Result<(), Error> {
+impl<T: Precision> Plan<T> {
+    /// Measures the error of the latest sum.
+    pub(super) fn measure(&mut self, strengths: Values<T>, check: &mut Check) -> Result<(), Error> {
         let vectors = strengths.len() / (self.source_count * self.request.kernel.strength_components());
-        let tolerance = Plan::tolerance(self);
+        let tolerance = self.tolerance();
         let checker = match &mut self.checker {
             Some(checker) => checker,
             none => {
@@ -90,13 +71,11 @@ impl<T: Precision> SelfChecked<T> for Plan<T> {
         checker.measure(self.engine.summed(), (strengths, vectors), tolerance, check)
     }
 
-    fn become_more_exact(&mut self, factor: f64, check: &Check) -> Result<bool, Error> {
+    /// Plans more exactly by `factor`; returns whether that was possible.
+    pub(super) fn become_more_exact(&mut self, factor: f64, in_vain: bool) -> Result<bool, Error> {
         if matches!(self.engine, Engine::Direct(_)) {
             return Ok(false);
         }
-        // Higher orders did not help: the error is not that of truncation, or not where the model has it.
-        let in_vain = check.attempts > 1 && factor > 0.3 * self.wishes.last_factor;
-        self.wishes.last_factor = factor;
         let tolerance = (self.wishes.planned / factor).max(T::EPSILON);
         if !in_vain && tolerance < self.wishes.planned && self.plan_again(tolerance, self.parameters.method)? {
             self.wishes.planned = tolerance;
@@ -111,9 +90,7 @@ impl<T: Precision> SelfChecked<T> for Plan<T> {
         }
         Ok(direct)
     }
-}
 
-impl<T: Precision> Plan<T> {
     /// Whether all pairs do not take so much longer than expected that nobody would want them.
     fn is_direct_affordable(&self) -> Result<bool, Error> {
         let device = self.buffers.device();

@@ -1,67 +1,71 @@
 //! A plan on a device and its evaluation.
+#![expect(private_bounds, reason = "engines are not public")]
 
 use super::check::Wishes;
+use super::geometry::PlannedOnDevice;
+use super::on_device::PointsOnDevice;
 use crate::check::{Checker, check_and_correct};
-use crate::device::{Buffers, Precision, Timeline, Values};
+use crate::device::{Buffers, Device, Precision, Timeline, Values};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
+use cudarc::driver::CudaSlice;
 use farfield_core::check::Check;
 use farfield_core::plan::{Parameters, check_strength_count, check_strengths};
 use farfield_core::report::Seconds;
 use farfield_core::{Field, Request, Space, Sum};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// What does the summing.
 #[derive(Debug)]
-pub(super) enum Engine<T: Precision> {
+pub(crate) enum Engine<T: Precision> {
     Direct(Box<Direct<T>>),
     Fmm(Box<Fmm<T>>),
-}
-
-impl<T: Precision> Engine<T> {
-    /// Sums into the outputs on the device; says where its time goes.
-    pub fn evaluate(&mut self, buffers: &Buffers, strengths: Values<T>) -> Result<Timeline, Error> {
-        let mut timeline = Timeline::start(buffers.stream())?;
-        match self {
-            Engine::Direct(direct) => direct.evaluate(strengths, &mut timeline)?,
-            Engine::Fmm(fmm) => fmm.evaluate(strengths, &mut timeline)?,
-        }
-        Ok(timeline)
-    }
 }
 
 /// A planned sum whose points are on the device. Evaluating it again sends strengths and fetches results, nothing
 /// else.
 #[derive(Debug)]
-pub struct Plan<T: Precision> {
-    pub(super) request: Request<Space>,
+pub struct Plan<T: Precision, G: PlannedOnDevice = Space> {
+    pub(crate) request: Request<G>,
     /// Vectors whose results are on the device at once.
     pub(super) vectors_at_once: usize,
-    pub(super) source_count: usize,
-    pub(super) target_count: usize,
+    pub(crate) source_count: usize,
+    pub(crate) target_count: usize,
     /// What else was asked for.
-    pub(super) wishes: Wishes<T>,
-    /// Whether evaluations look at their error.
-    pub(super) checks: bool,
-    pub(super) checker: Option<Box<Checker<T>>>,
+    pub(super) wishes: G::Wishes<T>,
+    /// Whether evaluations measure their error.
+    pub(crate) checks: bool,
+    pub(crate) checker: Option<Box<Checker<T>>>,
     pub(super) last_check: Option<Check>,
-    pub(super) notes: Vec<String>,
-    pub(super) parameters: Parameters,
-    pub(super) buffers: Buffers,
-    pub(super) engine: Engine<T>,
-    pub(super) planning: f64,
+    /// The factor by which the error was to shrink last.
+    pub(crate) last_factor: f64,
+    pub(crate) notes: Vec<String>,
+    pub(crate) parameters: Parameters,
+    pub(crate) buffers: Buffers,
+    pub(crate) engine: G::Engine<T>,
+    pub(crate) planning: f64,
     pub(super) seconds: Seconds,
-    pub(super) evaluated: bool,
+    pub(crate) evaluated: bool,
 }
 
-impl<T: Precision> Plan<T> {
-    pub(super) fn with_engine(
+impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
+    /// Checks the sum, chooses method and parameters, and brings everything that does not depend on the strengths to
+    /// the device.
+    ///
+    /// # Errors
+    /// Any of [`Error`].
+    pub fn new(device: &Arc<Device>, sum: &Sum<T, G>) -> Result<Self, Error> {
+        G::plan_on(device, sum)
+    }
+
+    pub(crate) fn with_engine(
         buffers: Buffers,
-        asked: &Sum<T, Space>,
+        asked: &Sum<T, G>,
         ((source_count, target_count), vectors_at_once): ((usize, usize), usize),
-        (engine, parameters): (Engine<T>, Parameters),
-        wishes: Wishes<T>,
+        (engine, parameters): (G::Engine<T>, Parameters),
+        wishes: G::Wishes<T>,
     ) -> Self {
         Self {
             request: asked.request.clone(),
@@ -72,6 +76,7 @@ impl<T: Precision> Plan<T> {
             checks: asked.options().check && source_count > 0 && target_count > 0 && !asked.request.outputs.is_empty(),
             checker: None,
             last_check: None,
+            last_factor: 1.0,
             notes: Vec::new(),
             parameters,
             buffers,
@@ -91,7 +96,7 @@ impl<T: Precision> Plan<T> {
     ///
     /// # Errors
     /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
-    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
+    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, G>, Error> {
         let mut field = Field::unfilled(&self.request, self.target_count);
         self.evaluate_to(strengths, &mut field)?;
         Ok(field)
@@ -102,17 +107,17 @@ impl<T: Precision> Plan<T> {
     /// # Errors
     /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size. The field keeps its size, and its
     /// numbers if the strengths are wrong.
-    pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+    pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T, G>) -> Result<(), Error> {
         field.check_shape(&self.request, self.target_count)?;
         self.evaluate_to(strengths, field)
     }
 
     /// A field of zeros of the right size for [`Plan::evaluate_into`].
-    pub fn field(&self) -> Field<T> {
+    pub fn field(&self) -> Field<T, G> {
         Field::zeros(&self.request, self.target_count)
     }
 
-    fn evaluate_to(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+    fn evaluate_to(&mut self, strengths: &[T], field: &mut Field<T, G>) -> Result<(), Error> {
         let start = Instant::now();
         let mut seconds = Seconds::default();
         let mut check = None;
@@ -136,7 +141,7 @@ impl<T: Precision> Plan<T> {
         values: &mut [Vec<T>],
         check: &mut Option<Check>,
     ) -> Result<f64, Error> {
-        let components = self.request.kernel.strength_components();
+        let components = G::strength_components(self.request.kernel);
         check_strength_count(strengths.len(), self.source_count, components, self.request.vectors)?;
         if self.source_count > 0 && self.target_count > 0 {
             return self.sum(strengths, seconds, values, check);
@@ -155,11 +160,11 @@ impl<T: Precision> Plan<T> {
         values: &mut [Vec<T>],
         check: &mut Option<Check>,
     ) -> Result<f64, Error> {
-        let components = self.request.kernel.strength_components();
+        let components = G::strength_components(self.request.kernel);
         let per_vector = self.source_count * components;
         let mut largest = None;
         for pass in strengths.chunks(self.vectors_at_once * per_vector) {
-            let timeline = self.engine.evaluate(&self.buffers, Values::Host(pass))?;
+            let timeline = G::launch(self, Values::Host(pass))?;
             // All of them during the first pass: an error names a place among all.
             if largest.is_none() {
                 largest = Some(check_strengths(
@@ -175,33 +180,19 @@ impl<T: Precision> Plan<T> {
             self.fetch(pass.len() / per_vector, values)?;
             timeline.add_to(seconds)?;
         }
-        self.add_building(seconds)?;
+        G::add_building(self, seconds)?;
         Ok(largest.unwrap_or(0.0))
     }
 
-    /// Waits for the results of the last so many vectors and appends them.
+    /// Waits for the results of the last `vectors` vectors and appends them.
     fn fetch(&self, vectors: usize, values: &mut [Vec<T>]) -> Result<(), Error> {
-        let on_device: Vec<_> = match &self.engine {
-            Engine::Direct(direct) => direct.outputs().collect(),
-            Engine::Fmm(fmm) => fmm.outputs().collect(),
-        };
+        let on_device = G::results(self).unwrap_or_default();
         for ((output, sums), values) in self.request.outputs.iter().zip(on_device).zip(values) {
-            let per_vector = self.target_count * output.components();
+            let per_vector = self.target_count * G::output_components(self.request.kernel, *output);
             if values.is_empty() {
                 values.reserve_exact(self.request.vectors * per_vector);
             }
             self.buffers.append_to(sums, vectors * per_vector, values)?;
-        }
-        Ok(())
-    }
-
-    /// What only the first evaluation adds: the time to build the tree, and the counts.
-    pub(super) fn add_building(&mut self, seconds: &mut Seconds) -> Result<(), Error> {
-        if let Engine::Fmm(fmm) = &self.engine
-            && !self.evaluated
-        {
-            fmm.building.add_to(seconds)?;
-            self.parameters.interactions = fmm.interactions()?;
         }
         Ok(())
     }
@@ -227,7 +218,7 @@ impl<T: Precision> Plan<T> {
     }
 
     /// Where the time of the last evaluation went; the first includes the planning. Phases are device time, the total
-    /// is the time of the call.
+    /// is the time of the call. In the plane, L2P and M2P are part of P2P.
     pub fn seconds(&self) -> &Seconds {
         &self.seconds
     }
@@ -240,6 +231,61 @@ impl<T: Precision> Plan<T> {
     /// How many targets there are.
     pub fn target_count(&self) -> usize {
         self.target_count
+    }
+}
+
+impl PlannedOnDevice for Space {
+    type Engine<T: Precision> = Engine<T>;
+    type Wishes<T: Precision> = Wishes<T>;
+
+    fn plan_on<T: Precision>(device: &Arc<Device>, sum: &Sum<T, Self>) -> Result<Plan<T>, Error> {
+        Plan::with_memory(device, sum, None)
+    }
+
+    fn plan_resident<T: Precision>(
+        buffers: Buffers,
+        sum: &Sum<T, Self>,
+        points: &PointsOnDevice<T>,
+        extent: f64,
+    ) -> Result<Plan<T>, Error> {
+        Plan::<T>::of_points_on_device(buffers, sum, points, extent)
+    }
+
+    fn launch<T: Precision>(plan: &mut Plan<T>, strengths: Values<T>) -> Result<Timeline, Error> {
+        let mut timeline = Timeline::start(plan.buffers.stream())?;
+        match &mut plan.engine {
+            Engine::Direct(direct) => direct.evaluate(strengths, &mut timeline)?,
+            Engine::Fmm(fmm) => fmm.evaluate(strengths, &mut timeline)?,
+        }
+        Ok(timeline)
+    }
+
+    fn results<T: Precision>(plan: &Plan<T>) -> Option<Vec<&CudaSlice<T>>> {
+        if plan.source_count == 0 || plan.target_count == 0 {
+            return None;
+        }
+        Some(match &plan.engine {
+            Engine::Direct(direct) => direct.outputs().collect(),
+            Engine::Fmm(fmm) => fmm.outputs().collect(),
+        })
+    }
+
+    fn add_building<T: Precision>(plan: &mut Plan<T>, seconds: &mut Seconds) -> Result<(), Error> {
+        if let Engine::Fmm(fmm) = &plan.engine
+            && !plan.evaluated
+        {
+            fmm.building.add_to(seconds)?;
+            plan.parameters.interactions = fmm.interactions()?;
+        }
+        Ok(())
+    }
+
+    fn measure<T: Precision>(plan: &mut Plan<T>, strengths: Values<T>, check: &mut Check) -> Result<(), Error> {
+        plan.measure(strengths, check)
+    }
+
+    fn become_more_exact<T: Precision>(plan: &mut Plan<T>, factor: f64, in_vain: bool) -> Result<bool, Error> {
+        plan.become_more_exact(factor, in_vain)
     }
 }
 

@@ -3,8 +3,10 @@
 mod build;
 mod check;
 mod evaluate;
+mod geometry;
 mod on_device;
 
 pub(crate) use build::check_point_count;
 pub use evaluate::Plan;
-pub(crate) use on_device::{EvaluatedOnDevice, PointsOnDevice};
+pub(crate) use geometry::PlannedOnDevice;
+pub(crate) use on_device::PointsOnDevice;

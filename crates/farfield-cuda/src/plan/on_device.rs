@@ -3,6 +3,7 @@
 use super::Plan;
 use super::build::{check_extent, input_of};
 use super::evaluate::Engine;
+use super::geometry::PlannedOnDevice;
 use crate::check::check_and_correct;
 use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::direct::SumInput;
@@ -22,30 +23,12 @@ pub(crate) struct PointsOnDevice<'a, T> {
     pub sizes: Option<Values<'a, T>>,
 }
 
-/// A plan in space or in the plane that sums strengths on the device to results on the device.
-pub(crate) trait EvaluatedOnDevice<T: Precision> {
-    /// Where its work is done.
-    fn buffers(&self) -> &Buffers;
-    /// How many strengths there are, and the numbers of one.
-    fn strengths(&self) -> (usize, usize);
-    /// The name of each output, and its numbers at a target.
-    fn outputs(&self) -> Vec<(&'static str, usize)>;
-    /// How many targets all vectors have together.
-    fn result_rows(&self) -> usize;
-    /// Starts to sum.
-    fn launch_on_device(&mut self, strengths: Values<T>) -> Result<Timeline, Error>;
-    /// The values of each output, which the next evaluation overwrites; `None` without sources or targets.
-    fn results(&self) -> Option<Vec<&CudaSlice<T>>>;
-    /// Notes where the time of an evaluation went, once the device is done.
-    fn note_times(&mut self, timeline: &Timeline, total: f64) -> Result<(), Error>;
-}
-
 /// Values of each output, and what was found out about their error.
 type OnDevice<T> = (Vec<CudaSlice<T>>, Option<Check>);
 
 impl<T: Precision> Plan<T> {
     /// As [`Plan::new`], for points that extend over `extent` and were written by work on the stream of `buffers`.
-    pub(crate) fn of_points_on_device(
+    pub(super) fn of_points_on_device(
         buffers: Buffers,
         sum: &Sum<T, Space>,
         points: &PointsOnDevice<T>,
@@ -76,7 +59,7 @@ impl<T: Precision> Plan<T> {
 
     /// Sums for strengths on the device; returns the values of each output and what was found out about their error.
     pub(crate) fn evaluate_on_device(mut self, strengths: Values<T>) -> Result<OnDevice<T>, Error> {
-        if self.results().is_none() {
+        if Space::results(&self).is_none() {
             let zeros = |components: usize| {
                 self.buffers
                     .zeros(self.request.vectors * self.target_count * components)
@@ -93,29 +76,20 @@ impl<T: Precision> Plan<T> {
     }
 }
 
-impl<T: Precision> EvaluatedOnDevice<T> for Plan<T> {
-    fn buffers(&self) -> &Buffers {
-        &self.buffers
+#[expect(private_bounds, reason = "engines are not public")]
+impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
+    /// The name of each output, and its numbers at a target.
+    pub(crate) fn named_outputs(&self) -> Vec<(&'static str, usize)> {
+        let components = |output| G::output_components(self.request.kernel, output);
+        let outputs = self.request.outputs.iter();
+        outputs
+            .map(|output| (G::output_name(*output), components(*output)))
+            .collect()
     }
 
-    fn strengths(&self) -> (usize, usize) {
-        (
-            self.request.vectors * self.source_count,
-            self.request.kernel.strength_components(),
-        )
-    }
-
-    fn outputs(&self) -> Vec<(&'static str, usize)> {
-        let about = |output: &farfield_core::kernel::Output| (output.name(), output.components());
-        self.request.outputs.iter().map(about).collect()
-    }
-
-    fn result_rows(&self) -> usize {
-        self.request.vectors * self.target_count
-    }
-
-    fn launch_on_device(&mut self, strengths: Values<T>) -> Result<Timeline, Error> {
-        if self.results().is_none() {
+    /// Sums strengths on the device to results on the device.
+    pub(crate) fn launch_on_device(&mut self, strengths: Values<T>) -> Result<Timeline, Error> {
+        if G::results(self).is_none() {
             return Timeline::start(self.buffers.stream());
         }
         if self.has_passes() {
@@ -127,25 +101,16 @@ impl<T: Precision> EvaluatedOnDevice<T> for Plan<T> {
                 remedy: "sum fewer vectors at once",
             });
         }
-        let timeline = self.engine.evaluate(&self.buffers, strengths)?;
+        let timeline = G::launch(self, strengths)?;
         self.last_check = check_and_correct(self, strengths, &mut Seconds::default())?;
         Ok(timeline)
     }
 
-    fn results(&self) -> Option<Vec<&CudaSlice<T>>> {
-        if self.source_count == 0 || self.target_count == 0 {
-            return None;
-        }
-        Some(match &self.engine {
-            Engine::Direct(direct) => direct.outputs().collect(),
-            Engine::Fmm(fmm) => fmm.outputs().collect(),
-        })
-    }
-
-    fn note_times(&mut self, timeline: &Timeline, total: f64) -> Result<(), Error> {
+    /// Notes where the time of an evaluation went, once the device is done.
+    pub(crate) fn note_times(&mut self, timeline: &Timeline, total: f64) -> Result<(), Error> {
         let mut seconds = Seconds::default();
         timeline.add_to(&mut seconds)?;
-        self.add_building(&mut seconds)?;
+        G::add_building(self, &mut seconds)?;
         seconds.total = total + if self.evaluated { 0.0 } else { self.planning };
         (self.seconds, self.evaluated) = (seconds, true);
         Ok(())

@@ -1,10 +1,11 @@
 //! A plan of the plane looks at its own error, and sums more exactly where the tolerance is exceeded.
 
+use super::Plan;
 use super::direct::Direct;
 use super::kind::PairKind;
-use super::plan::{Engine, Plan};
-use crate::check::{self, Checker, Meaning, SelfChecked, SumOnDevice};
-use crate::device::{Buffers, Precision, Timeline, Values};
+use super::plan::Engine;
+use crate::check::{self, Checker, Meaning, SumOnDevice};
+use crate::device::{Precision, Values};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
 use farfield_core::check::{Check, OutputKind};
@@ -87,26 +88,10 @@ impl<T: Precision> SumOnDevice<T> for Engine<T> {
     }
 }
 
-impl<T: Precision> SelfChecked<T> for Plan<T> {
-    fn checks(&self) -> bool {
-        self.checks && self.engine.is_some()
-    }
-
-    fn buffers(&self) -> &Buffers {
-        &self.buffers
-    }
-
-    fn tolerance(&self) -> Option<f64> {
-        Plan::tolerance(self)
-    }
-
-    fn sum_again(&mut self, strengths: Values<T>) -> Result<(), Error> {
-        let mut timeline = Timeline::start(self.buffers.stream())?;
-        self.launch(strengths, &mut timeline)
-    }
-
-    fn measure(&mut self, strengths: Values<T>, check: &mut Check) -> Result<(), Error> {
-        let tolerance = Plan::tolerance(self);
+impl<T: Precision> Plan<T> {
+    /// Measures the error of the latest sum.
+    pub(super) fn measure(&mut self, strengths: Values<T>, check: &mut Check) -> Result<(), Error> {
+        let tolerance = self.tolerance();
         let Some(engine) = &mut self.engine else {
             return Ok(());
         };
@@ -134,10 +119,8 @@ impl<T: Precision> SelfChecked<T> for Plan<T> {
         checker.measure(engine, (strengths, self.request.vectors), tolerance, check)
     }
 
-    fn become_more_exact(&mut self, factor: f64, check: &Check) -> Result<bool, Error> {
-        // Higher orders did not help: the error is not that of truncation.
-        let in_vain = check.attempts > 1 && factor > 0.3 * self.last_factor;
-        self.last_factor = factor;
+    /// Raises the order, or sums every pair; returns whether that was possible.
+    pub(super) fn become_more_exact(&mut self, factor: f64, in_vain: bool) -> Result<bool, Error> {
         let Some(Engine::Fmm(fmm)) = &mut self.engine else {
             return Ok(false);
         };

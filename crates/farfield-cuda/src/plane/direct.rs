@@ -33,7 +33,7 @@ kernels! {
 
 /// Points on the device, ready for strengths.
 #[derive(Debug)]
-pub(super) struct Direct<T: Precision> {
+pub(crate) struct Direct<T: Precision> {
     pub ends: Ends<T>,
     slice_length: u32,
     sources: CudaSlice<T>,

@@ -15,7 +15,7 @@ pub(super) type Permutation<'a> = Option<&'a CudaSlice<u32>>;
 
 /// Strengths, packed sources, sums and outputs on the device.
 #[derive(Debug)]
-pub(super) struct Ends<T: Precision> {
+pub(crate) struct Ends<T: Precision> {
     pub buffers: Buffers,
     pub kind: PairKind,
     pub source_count: u32,
@@ -206,14 +206,5 @@ impl<T: Precision> Ends<T> {
     /// The values of each output, on the device.
     pub fn outputs(&self) -> impl Iterator<Item = &CudaSlice<T>> {
         self.outputs.iter().map(|(_, values)| values)
-    }
-
-    /// Brings the values of each output to the host, into memory that `values` has if it has any.
-    pub fn read_outputs(&self, values: &mut [Vec<T>]) -> Result<(), Error> {
-        for ((_, on_device), values) in self.outputs.iter().zip(values) {
-            values.clear();
-            self.buffers.append_to(on_device, on_device.len(), values)?;
-        }
-        Ok(())
     }
 }

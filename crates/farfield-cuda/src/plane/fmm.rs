@@ -25,7 +25,7 @@ const TOP_THREADS: u32 = 256;
 
 /// Everything an evaluation needs except the strengths.
 #[derive(Debug)]
-pub(super) struct Fmm<T: Precision> {
+pub(crate) struct Fmm<T: Precision> {
     pub ends: Ends<T>,
     pub pyramid: Pyramid<T>,
     pub connections: Connections,

@@ -9,7 +9,7 @@ use farfield_core::{Plane, Sum};
 
 /// A valid sum with its points. The points of `asked` itself are not read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SumInput<'a, T: Precision> {
+pub(crate) struct SumInput<'a, T: Precision> {
     pub asked: Sum<'a, T, Plane>,
     pub kind: PairKind,
     /// x and y of each.

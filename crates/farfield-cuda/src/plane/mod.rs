@@ -31,7 +31,8 @@ mod plan;
 mod pyramid;
 pub mod tuning;
 
-pub use plan::Plan;
+/// A planned sum in the plane whose points are on the device.
+pub type Plan<T> = crate::plan::Plan<T, farfield_core::Plane>;
 
 use crate::compile::Program;
 use crate::device::Precision;

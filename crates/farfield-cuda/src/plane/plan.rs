@@ -1,19 +1,20 @@
 //! From a [`Sum`] in the plane to a plan on a device, and its evaluation.
 
+use super::Plan;
 use super::direct::Direct;
 use super::ends::Ends;
 use super::fmm::Fmm;
 use super::input::SumInput;
 use super::tuning::{self, Choice};
-use crate::check::{Checker, check_and_correct};
 use crate::device::{Buffers, Device, Precision, Timeline, Values, vectors_at_once};
 use crate::error::Error;
-use crate::plan::check_point_count;
+use crate::plan::{PlannedOnDevice, PointsOnDevice, check_point_count};
+use cudarc::driver::CudaSlice;
 use farfield_core::check::Check;
-use farfield_core::plan::{Parameters, check_strength_count, check_strengths};
-use farfield_core::plane::{Core, Field};
+use farfield_core::plan::Parameters;
+use farfield_core::plane::Core;
 use farfield_core::report::{Interactions, Seconds};
-use farfield_core::{Method, Plane, Request, Sum};
+use farfield_core::{Method, Plane, Sum};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -22,7 +23,7 @@ const MOST_AT_ONCE: usize = 16;
 
 /// What does the summing.
 #[derive(Debug)]
-pub(super) enum Engine<T: Precision> {
+pub(crate) enum Engine<T: Precision> {
     Direct(Box<Direct<T>>),
     Fmm(Box<Fmm<T>>),
 }
@@ -37,47 +38,18 @@ impl<T: Precision> Engine<T> {
     }
 }
 
-/// A planned sum in the plane whose points are on the device. Evaluating it again sends strengths and fetches results,
-/// nothing else.
-#[derive(Debug)]
-pub struct Plan<T: Precision> {
-    pub(super) request: Request<Plane>,
-    pub(super) source_count: usize,
-    pub(super) target_count: usize,
-    pub(super) parameters: Parameters,
-    pub(super) notes: Vec<String>,
-    /// Whether evaluations look at their error.
-    pub(super) checks: bool,
-    pub(super) checker: Option<Box<Checker<T>>>,
-    pub(super) last_check: Option<Check>,
-    /// By how much the error was to shrink last.
-    pub(super) last_factor: f64,
-    pub(super) buffers: Buffers,
-    /// `None` without sources or targets.
-    pub(super) engine: Option<Engine<T>>,
-    pub(super) planning: f64,
-    pub(super) seconds: Seconds,
-    pub(super) evaluated: bool,
-}
-
 impl<T: Precision> Plan<T> {
-    /// Checks the sum, chooses method and parameters, and brings everything that does not depend on the strengths to
-    /// the device.
-    ///
-    /// # Errors
-    /// Any of [`Error`].
-    pub fn new(device: &Arc<Device>, sum: &Sum<T, Plane>) -> Result<Self, Error> {
-        let start = Instant::now();
-        check_extent::<T>(sum.validate()?)?;
-        Self::build(Buffers::new(device)?, &SumInput::of(sum), start)
-    }
-
     /// Chooses method and parameters for a valid sum, whose points may be on the device already.
     pub(super) fn build(buffers: Buffers, input: &SumInput<T>, start: Instant) -> Result<Self, Error> {
         let (asked, counts) = (&input.asked, input.counts());
         check_point_count(counts.points())?;
         let rates = tuning::rates::<T>(buffers.device().properties(), &input.kind);
-        let mut plan = Self::empty(buffers, input);
+        let parameters = Parameters {
+            method: Method::Direct,
+            ..Parameters::default()
+        };
+        let size = ((counts.sources, counts.targets()), asked.request.vectors);
+        let mut plan = Self::with_engine(buffers, asked, size, (None, parameters), ());
         if counts.pairs() == 0 {
             return Ok(plan);
         }
@@ -95,29 +67,6 @@ impl<T: Precision> Plan<T> {
         }
         plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
-    }
-
-    fn empty(buffers: Buffers, input: &SumInput<T>) -> Self {
-        let (asked, counts) = (&input.asked, input.counts());
-        Self {
-            request: asked.request.clone(),
-            source_count: counts.sources,
-            target_count: counts.targets(),
-            parameters: Parameters {
-                method: Method::Direct,
-                ..Parameters::default()
-            },
-            notes: Vec::new(),
-            checks: asked.options().check && !asked.request.outputs.is_empty(),
-            checker: None,
-            last_check: None,
-            last_factor: 1.0,
-            buffers,
-            engine: None,
-            planning: 0.0,
-            seconds: Seconds::default(),
-            evaluated: false,
-        }
     }
 
     fn use_direct(&mut self, input: &SumInput<T>) -> Result<(), Error> {
@@ -179,124 +128,55 @@ impl<T: Precision> Plan<T> {
         self.engine = Some(Engine::Fmm(Box::new(fmm)));
         Ok(())
     }
+}
 
-    /// Sums for the given strengths, as [`farfield_core::plane::Plan::evaluate`] does: from host memory to host memory.
-    ///
-    /// # Errors
-    /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
-    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
-        let mut field = Field::unfilled(&self.request, self.target_count);
-        self.evaluate_to(strengths, &mut field)?;
-        Ok(field)
-    }
+impl PlannedOnDevice for Plane {
+    /// `None` without sources or targets.
+    type Engine<T: Precision> = Option<Engine<T>>;
+    type Wishes<T: Precision> = ();
 
-    /// [`Plan::evaluate`] into memory that is already there.
-    ///
-    /// # Errors
-    /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size. The field keeps its size, and its
-    /// numbers if the strengths are wrong.
-    pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
-        field.check_shape(&self.request, self.target_count)?;
-        self.evaluate_to(strengths, field)
-    }
-
-    /// A field of zeros of the right size for [`Plan::evaluate_into`].
-    pub fn field(&self) -> Field<T> {
-        Field::zeros(&self.request, self.target_count)
-    }
-
-    fn evaluate_to(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+    fn plan_on<T: Precision>(device: &Arc<Device>, sum: &Sum<T, Self>) -> Result<Plan<T>, Error> {
         let start = Instant::now();
-        let mut seconds = Seconds::default();
-        field.refill(|values| self.sum_to(strengths, &mut seconds, values))?;
-        field.set_check(self.last_check.clone());
-        seconds.total = start.elapsed().as_secs_f64();
-        if !self.evaluated {
-            seconds.total += self.planning;
+        check_extent::<T>(sum.validate()?)?;
+        Plan::<T>::build(Buffers::new(device)?, &SumInput::of(sum), start)
+    }
+
+    fn plan_resident<T: Precision>(
+        buffers: Buffers,
+        sum: &Sum<T, Self>,
+        points: &PointsOnDevice<T>,
+        extent: f64,
+    ) -> Result<Plan<T>, Error> {
+        Plan::<T>::of_points_on_device(buffers, sum, points, extent)
+    }
+
+    fn launch<T: Precision>(plan: &mut Plan<T>, strengths: Values<T>) -> Result<Timeline, Error> {
+        let mut timeline = Timeline::start(plan.buffers.stream())?;
+        match &mut plan.engine {
+            None => {}
+            Some(Engine::Direct(direct)) => direct.evaluate(strengths, &mut timeline)?,
+            Some(Engine::Fmm(fmm)) => fmm.evaluate(strengths, &mut timeline)?,
         }
-        self.evaluated = true;
-        self.seconds = seconds;
-        Ok(())
+        Ok(timeline)
     }
 
-    /// The values of each output in place of those that were there; returns the largest strength.
-    fn sum_to(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<f64, Error> {
-        let parts = self.request.kernel.strength_components();
-        check_strength_count(strengths.len(), self.source_count, parts, self.request.vectors)?;
-        let mut timeline = Timeline::start(self.buffers.stream())?;
-        self.launch(Values::Host(strengths), &mut timeline)?;
-        // Looked at while the device works.
-        let largest = check_strengths(strengths, self.source_count, parts, self.request.vectors)?;
-        self.last_check = check_and_correct(self, Values::Host(strengths), seconds)?;
-        self.fetch(values)?;
-        self.add_times(&timeline, seconds)?;
-        Ok(largest)
+    fn results<T: Precision>(plan: &Plan<T>) -> Option<Vec<&CudaSlice<T>>> {
+        Some(plan.engine.as_ref()?.ends().outputs().collect())
     }
 
-    /// Starts all of an evaluation's work on the device.
-    pub(super) fn launch(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
-        match &mut self.engine {
-            None => Ok(()),
-            Some(Engine::Direct(direct)) => direct.evaluate(strengths, timeline),
-            Some(Engine::Fmm(fmm)) => fmm.evaluate(strengths, timeline),
-        }
-    }
-
-    /// Waits for the results.
-    fn fetch(&self, values: &mut [Vec<T>]) -> Result<(), Error> {
-        match &self.engine {
-            // The results of no sources; the field takes care of their number.
-            None => {
-                values.iter_mut().for_each(Vec::clear);
-                Ok(())
-            }
-            Some(engine) => engine.ends().read_outputs(values),
-        }
-    }
-
-    /// Where the device's time went, once it is done.
-    pub(super) fn add_times(&self, timeline: &Timeline, seconds: &mut Seconds) -> Result<(), Error> {
-        timeline.add_to(seconds)?;
-        match &self.engine {
-            Some(Engine::Fmm(fmm)) if !self.evaluated => fmm.building.add_to(seconds),
+    fn add_building<T: Precision>(plan: &mut Plan<T>, seconds: &mut Seconds) -> Result<(), Error> {
+        match &plan.engine {
+            Some(Engine::Fmm(fmm)) if !plan.evaluated => fmm.building.add_to(seconds),
             _ => Ok(()),
         }
     }
 
-    /// What the plan settled on.
-    pub fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn measure<T: Precision>(plan: &mut Plan<T>, strengths: Values<T>, check: &mut Check) -> Result<(), Error> {
+        plan.measure(strengths, check)
     }
 
-    /// The tolerance; `None` where an expert fixed the order.
-    pub fn tolerance(&self) -> Option<f64> {
-        self.request.options.kept_tolerance::<T>()
-    }
-
-    /// What the last evaluation found out about its error; `None` where it was told not to look.
-    pub fn last_check(&self) -> Option<&Check> {
-        self.last_check.as_ref()
-    }
-
-    /// Remarks on choices the caller may want to know of.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
-    }
-
-    /// Where the time of the last evaluation went; the first includes the planning. Phases are device time, the total
-    /// is the time of the call. L2P and M2P are part of P2P.
-    pub fn seconds(&self) -> &Seconds {
-        &self.seconds
-    }
-
-    /// How many sources there are.
-    pub fn source_count(&self) -> usize {
-        self.source_count
-    }
-
-    /// How many targets there are.
-    pub fn target_count(&self) -> usize {
-        self.target_count
+    fn become_more_exact<T: Precision>(plan: &mut Plan<T>, factor: f64, in_vain: bool) -> Result<bool, Error> {
+        plan.become_more_exact(factor, in_vain)
     }
 }
 
@@ -324,6 +204,7 @@ pub(super) fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use farfield_core::Request;
     use farfield_core::plane::{Kernel, PlaneSet};
 
     #[test]

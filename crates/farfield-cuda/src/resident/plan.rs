@@ -3,7 +3,7 @@
 use super::{Array, DevicePoints, Resident, same_length};
 use crate::device::Precision;
 use crate::error::Error;
-use crate::plan::{EvaluatedOnDevice, Plan};
+use crate::plan::{Plan, PlannedOnDevice};
 use crate::plane;
 use farfield_core::{Plane, Request, Space};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ impl<T: Precision> Resident<T> {
         sum.validate()?;
         let (extent, _) = self.look_at(points, 3, None)?;
         let extent = if extent > 0.0 { extent } else { sum.largest_size() };
-        Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)
+        Space::plan_resident(self.buffers.clone(), &sum, &self.input(points)?, extent)
     }
 
     /// As [`plan`](Self::plan), for points of the plane, two numbers each.
@@ -30,46 +30,40 @@ impl<T: Precision> Resident<T> {
         let sum = points.asked(request);
         sum.validate()?;
         let (extent, _) = self.look_at(points, 2, None)?;
-        plane::Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)
+        Plane::plan_resident(self.buffers.clone(), &sum, &self.input(points)?, extent)
     }
 
-    /// Sums for strengths on the device: the values of each output, in the caller's order, in arrays of their own.
+    /// Sums for strengths on the device, in space or in the plane: the values of each output, in the caller's order, in
+    /// arrays of their own.
     ///
     /// # Errors
     /// As [`Plan::evaluate`], and [`Error::Unsupported`] for a plan of another resident state.
-    pub fn evaluate(&self, plan: &mut Plan<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
-        self.evaluate_any(plan, strengths)
-    }
-
-    /// As [`evaluate`](Self::evaluate), in the plane.
-    ///
-    /// # Errors
-    /// As [`evaluate`](Self::evaluate).
-    pub fn evaluate_in_plane(&self, plan: &mut plane::Plan<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
-        self.evaluate_any(plan, strengths)
-    }
-
-    fn evaluate_any(&self, plan: &mut impl EvaluatedOnDevice<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
+    #[expect(private_bounds, reason = "engines are not public")]
+    pub fn evaluate<G: PlannedOnDevice>(
+        &self,
+        plan: &mut Plan<T, G>,
+        strengths: &Array<T>,
+    ) -> Result<Vec<Array<T>>, Error> {
         let start = Instant::now();
-        if !Arc::ptr_eq(plan.buffers().stream(), self.buffers.stream()) {
+        if !Arc::ptr_eq(plan.buffers.stream(), self.buffers.stream()) {
             return Err(Error::Unsupported {
                 what: "a plan of another resident state".to_owned(),
                 remedy: "plan and evaluate by the same one",
             });
         }
-        let (count, components) = plan.strengths();
-        same_length(count * components, strengths.len())?;
+        let components = G::strength_components(plan.request.kernel);
+        same_length(plan.request.vectors * plan.source_count * components, strengths.len())?;
         let largest = self.finite(&[("strengths", strengths, components)])?[0].largest();
         let timeline = plan.launch_on_device(self.values(strengths)?)?;
         let outputs = self.copies_of_results(plan)?;
-        self.check_results(&plan.outputs(), &outputs, largest)?;
+        self.check_results(&plan.named_outputs(), &outputs, largest)?;
         plan.note_times(&timeline, start.elapsed().as_secs_f64())?;
         Ok(outputs)
     }
 
     /// The results of a plan in arrays that its next evaluation leaves alone.
-    fn copies_of_results(&self, plan: &impl EvaluatedOnDevice<T>) -> Result<Vec<Array<T>>, Error> {
-        let (rows, results) = (plan.result_rows(), plan.results());
+    fn copies_of_results<G: PlannedOnDevice>(&self, plan: &Plan<T, G>) -> Result<Vec<Array<T>>, Error> {
+        let (rows, results) = (plan.request.vectors * plan.target_count, G::results(plan));
         let copy = |(k, (_, components)): (usize, (&'static str, usize))| {
             let length = rows * components;
             let values = match &results {
@@ -80,6 +74,6 @@ impl<T: Precision> Resident<T> {
             };
             Ok(Array { values, length })
         };
-        plan.outputs().into_iter().enumerate().map(copy).collect()
+        plan.named_outputs().into_iter().enumerate().map(copy).collect()
     }
 }

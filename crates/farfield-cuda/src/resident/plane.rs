@@ -10,7 +10,7 @@ impl<T: Precision> Resident<T> {
     /// Plans and evaluates a sum in the plane, as [`sum`](Self::sum) does in space; points have two numbers each.
     ///
     /// # Errors
-    /// As [`plan_in_plane`](Self::plan_in_plane) and [`evaluate_in_plane`](Self::evaluate_in_plane).
+    /// As [`plan_in_plane`](Self::plan_in_plane) and [`evaluate`](Self::evaluate).
     pub fn sum_in_plane(
         &self,
         request: &Request<Plane>,
@@ -19,7 +19,7 @@ impl<T: Precision> Resident<T> {
     ) -> Result<Results<T>, Error> {
         let start = Instant::now();
         let mut plan = self.plan_in_plane(request, points)?;
-        let outputs = self.evaluate_in_plane(&mut plan, strengths)?;
+        let outputs = self.evaluate(&mut plan, strengths)?;
         Ok(Results {
             outputs,
             parameters: *plan.parameters(),

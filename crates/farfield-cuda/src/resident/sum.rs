@@ -4,7 +4,7 @@ use super::survey::Survey;
 use super::{Array, Resident, same_length};
 use crate::device::{Precision, Values};
 use crate::error::Error;
-use crate::plan::{Plan, PointsOnDevice};
+use crate::plan::{PlannedOnDevice, PointsOnDevice};
 use cudarc::driver::CudaSlice;
 use farfield_core::check::Check;
 use farfield_core::kernel::{Output, Sizes};
@@ -77,7 +77,7 @@ impl<T: Precision> Resident<T> {
         same_length(count * components * request.vectors, strengths.len())?;
         let (extent, largest) = self.look_at(points, 3, Some((strengths, components)))?;
         let extent = if extent > 0.0 { extent } else { sum.largest_size() };
-        let plan = Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)?;
+        let plan = Space::plan_resident(self.buffers.clone(), &sum, &self.input(points)?, extent)?;
         let parameters = *plan.parameters();
         let (values, check) = plan.evaluate_on_device(self.values(strengths)?)?;
         let outputs = self.outputs(values, points, request);
