@@ -1,4 +1,4 @@
-//! The potential and the field of a hundred thousand charges, and how exact they are.
+//! The potential and the field of a hundred thousand charges, and their measured error.
 //!
 //! `cargo run --release -p farfield --example charges`
 
@@ -14,10 +14,10 @@ fn main() -> Result<(), farfield::Error> {
     println!("potential at the first charge: {}", field.potential()[0]);
     println!("gradient there:                {:?}", field.gradient()[0]);
 
-    // Every evaluation measures its own error, against true sums at a few dozen charges.
+    // Every evaluation measures its own error against exact sums at a few dozen charges.
     for measured in field.check().map_or(&[][..], |check| &check.outputs) {
         println!(
-            "relative error of the {}: {:.1e}, hardly above {:.1e}",
+            "relative error of the {}: {:.1e}, at most about {:.1e}",
             measured.output, measured.relative_l2, measured.upper
         );
     }

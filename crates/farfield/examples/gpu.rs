@@ -1,4 +1,4 @@
-//! A million charges where they are summed soonest: on a GPU if there is one, else on the cores.
+//! A million charges on the faster device: a GPU if there is one, else the CPU.
 //!
 //! `cargo run --release -p farfield --example gpu`
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), farfield::Error> {
     let mut plan = Sum::new(Kernel::Coulomb, &sources)
         .outputs(&[Output::Potential, Output::Gradient])
         .tolerance(1e-3)
-        .device(Device::Auto) // Device::Cuda(0) insists, and says what is missing
+        .device(Device::Auto) // Device::Cuda(0) fails if the GPU cannot be used
         .plan()?;
     let field = plan.evaluate(&charges)?;
     let report = plan.report();

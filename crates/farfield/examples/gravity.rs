@@ -1,4 +1,4 @@
-//! A star cluster: accelerations with softening, and a leapfrog step with them.
+//! A star cluster: softened accelerations, and one leapfrog step.
 //!
 //! `cargo run --release -p farfield --example gravity`
 
@@ -13,7 +13,7 @@ fn main() -> Result<(), farfield::Error> {
     let masses = vec![1.0 / STARS as f64; STARS];
     let mut velocities = vec![[0.0; 3]; STARS];
 
-    // Newton's constant is one; distances below the softening do not count in full.
+    // Newton's constant is one; the force between stars closer than the softening length is reduced.
     let softening = Sizes::Global(1e-3);
     let accelerations = |positions: &[[f64; 3]]| {
         let sum = farfield::gravity(positions, &masses, 1.0).softening(softening.clone());
@@ -38,7 +38,7 @@ fn main() -> Result<(), farfield::Error> {
     Ok(())
 }
 
-/// Half a step of the velocities.
+/// Advances the velocities by half a step.
 fn kick(velocities: &mut [[f64; 3]], accelerations: &[[f64; 3]]) {
     for (v, a) in velocities.iter_mut().zip(accelerations) {
         for axis in 0..3 {

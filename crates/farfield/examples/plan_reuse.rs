@@ -1,4 +1,4 @@
-//! New charges at the same points: the tree is built once, and evaluating again allocates nothing.
+//! New charges at the same points: the tree is built once, and further evaluations allocate nothing.
 //!
 //! `cargo run --release -p farfield --example plan_reuse`
 

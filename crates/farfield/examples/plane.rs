@@ -7,7 +7,7 @@ use farfield::plane::{Core, Kernel, Output, Sum};
 use std::f64::consts::{PI, TAU};
 
 fn main() -> Result<(), farfield::Error> {
-    // A sheet along x with a small wave on it, of circulation one per unit of length.
+    // A sheet along x with a small wave on it, with a circulation of one per unit of length.
     let n = 20_000;
     let sheet: Vec<[f64; 2]> = (0..n)
         .map(|k| (k as f64 + 0.5) / n as f64)

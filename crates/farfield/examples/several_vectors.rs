@@ -1,4 +1,4 @@
-//! Several vectors of charges at the same points in one evaluation: cheaper than one after the other.
+//! Several vectors of charges at the same points in one evaluation, which is cheaper than one evaluation for each.
 //!
 //! `cargo run --release -p farfield --example several_vectors`
 
@@ -10,7 +10,7 @@ const VECTORS: usize = 4;
 
 fn main() -> Result<(), farfield::Error> {
     let sources = PointSet::Cube.generate::<f64>(50_000, 1);
-    // One vector after the other in one array.
+    // All vectors in one array, one after the other.
     let charges: Vec<f64> = (0..VECTORS as u64)
         .flat_map(|seed| ChargeDistribution::Signed.generate::<f64>(sources.len(), seed))
         .collect();

@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 const ELEMENTS: usize = 20_000;
 const CORE: f64 = 0.1;
 
-/// Elements of a ring of radius and circulation one about the z axis: places and strengths.
+/// Positions and strengths of the elements of a ring about the z axis, with radius one and circulation one.
 fn ring(z: f64) -> (Vec<[f64; 3]>, Vec<[f64; 3]>) {
     let length = TAU / ELEMENTS as f64;
     (0..ELEMENTS)
@@ -29,7 +29,7 @@ fn main() -> Result<(), farfield::Error> {
 
     // The front ring widens and slows down, the rear one shrinks and speeds up: they will leapfrog.
     for (name, first) in [("rear", 0), ("front", ELEMENTS)] {
-        // The first element lies on the x axis, so its velocity along x is that of the radius.
+        // The first element lies on the x axis, so the x component of its velocity is the rate of change of the radius.
         let [radial, _, axial] = field.velocity()[first];
         println!("{name:>5} ring: speed {axial:.4}, its radius changes by {radial:+.4}");
     }

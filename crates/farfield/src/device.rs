@@ -5,16 +5,16 @@ use farfield_cuda::device::Properties;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Reports early whether `device` can be used: opens the GPU, which the sums that follow share. The CPU can always be used,
-/// and so can `auto`.
+/// Reports early whether `device` can be used. Opens the GPU, and the sums that follow share it. The CPU and `auto` can
+/// always be used.
 ///
 /// # Errors
-/// A fault of the GPU or its driver; see [`Error::is_of_the_device`].
+/// An error of the GPU or its driver; see [`Error::is_of_the_device`].
 pub fn check_device(device: Device) -> Result<(), Error> {
     device.gpu().map_or(Ok(()), |number| open(number).map(|_| ()))
 }
 
-/// The GPUs of this machine. None is opened.
+/// The GPUs of this machine. Does not open any.
 ///
 /// # Errors
 /// [`Error::NoDriver`] or [`Error::NoDevice`].
@@ -22,14 +22,14 @@ pub fn all_gpus() -> Result<Vec<Properties>, Error> {
     farfield_cuda::Device::all()
 }
 
-/// Opens a GPU, or returns it if it is open: a context takes a third of a second to create, so it stays open until the
+/// Opens a GPU, or returns it if it is open. Creating a context takes a third of a second, so it stays open until the
 /// process ends.
 ///
 /// # Errors
 /// As [`check_device`].
 pub fn open(number: usize) -> Result<Arc<farfield_cuda::Device>, Error> {
     static OPEN: Mutex<BTreeMap<usize, Arc<farfield_cuda::Device>>> = Mutex::new(BTreeMap::new());
-    // A map that a panic left behind is still a map of open devices.
+    // A panic cannot leave the map in an invalid state.
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(device) = open.get(&number) {
         return Ok(device.clone());

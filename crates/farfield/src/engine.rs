@@ -1,4 +1,4 @@
-//! What sums: the plans of the engines behind one interface.
+//! The plans of all engines behind one interface.
 
 use crate::geometry::{Geometry, Plane, Space};
 use crate::memory::not_between_arrays;
@@ -20,33 +20,33 @@ pub trait Engine<T: Precision, G: Geometry>: fmt::Debug + Send {
     fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, G>, Error>;
     /// Sums. After an error the field keeps its shape.
     fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T, G>) -> Result<(), Error>;
-    /// Sums for strengths on the device, if its points were there.
+    /// Sums for strengths on the device. Only for a plan whose points are on the device.
     fn evaluate_array(&mut self, resident: &Resident<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
         let _ = (resident, strengths);
         Err(not_between_arrays(self))
     }
-    /// Gives memory back as soon as an evaluation is done with it, where there is much of it.
+    /// Returns large memory to the system as soon as an evaluation has finished with it.
     fn spare_memory(&mut self) {}
-    /// What the plan settled on.
+    /// The parameters of the plan.
     fn parameters(&self) -> &Parameters;
-    /// The tolerance; `None` where an expert fixed the order.
+    /// The tolerance; `None` if the order is fixed.
     fn tolerance(&self) -> Option<f64>;
-    /// Where the time of the last evaluation went; the first includes the planning.
+    /// The time of the last evaluation by phase; the first includes the planning.
     fn seconds(&self) -> &Seconds;
-    /// Remarks on choices the caller may want to know of.
+    /// Remarks on the plan's choices.
     fn notes(&self) -> &[String];
-    /// What sums.
+    /// The processor that sums.
     fn processor(&self) -> Processor;
 }
 
-/// A plan and the device it is on, which reports name.
+/// A plan and its device, which reports name.
 #[derive(Debug)]
 pub(crate) struct OnDevice<P> {
     pub plan: P,
     pub device: Arc<Device>,
 }
 
-/// What all plans of all engines have under the same name.
+/// Methods that all plans of all engines have under the same name.
 macro_rules! same_methods {
     ($self:ident => $plan:expr, $T:ident, $G:ty) => {
         fn field(&$self) -> Field<$T, $G> {

@@ -20,7 +20,7 @@ pub trait Geometry: farfield_core::Geometry {
     /// A plan on a GPU.
     #[doc(hidden)]
     fn on_gpu<T: Precision>(device: Arc<Device>, sum: &Sum<'_, T, Self>) -> Result<Box<dyn Engine<T, Self>>, Error>;
-    /// A plan on a GPU for points that are there.
+    /// A plan on a GPU for points in its memory.
     #[doc(hidden)]
     fn on_arrays<T: Precision>(
         device: &Arc<Device>,
@@ -36,7 +36,7 @@ pub trait Geometry: farfield_core::Geometry {
         points: &DevicePoints<'_, T>,
         strengths: &Array<T>,
     ) -> Result<Results<T>, Error>;
-    /// Whether a GPU is expected to be so much faster that opening it pays.
+    /// Whether a GPU is expected to be so much faster that opening it pays off.
     #[doc(hidden)]
     fn gpu_pays<T: Precision>(gpu: &Properties, sum: &Sum<'_, T, Self>) -> bool;
     /// Bytes that a sum over `sources` sources takes: on the GPU, or else on the host.

@@ -1,5 +1,5 @@
-//! farfield sums long-range interactions fast: direct, treecode and FMM, to a tolerance you choose, on the CPU or on an NVIDIA
-//! graphics processor.
+//! farfield sums long-range interactions fast: direct, treecode and FMM, to a tolerance you choose, on the CPU or on an
+//! NVIDIA GPU.
 //!
 //! ```
 //! use farfield::Device;
@@ -10,20 +10,20 @@
 //! let field = farfield::coulomb(&sources, &charges)
 //!     .gradient()
 //!     .tolerance(1e-6)
-//!     .device(Device::Auto) // a GPU where there is one and it is faster
+//!     .device(Device::Auto) // a GPU if there is one and it is faster
 //!     .evaluate()?;
 //! println!("{} {:?}", field.potential()[0], field.gradient()[0]);
 //! # Ok::<(), farfield::Error>(())
 //! ```
 //!
-//! Three levels: one call ([`coulomb`], [`gravity`], [`biot_savart`]), a reusable plan ([`Sum`], [`Plan`]; in the plane
-//! [`plane::Sum`], [`plane::Plan`]), and the parts (the modules). This crate is the front door: it chooses the device and
-//! hands the sum to an engine, `farfield-core` on the CPU or `farfield-cuda` on a GPU. To build it takes nothing but Rust;
-//! CUDA is loaded when a GPU is asked for.
+//! There are three levels: one call ([`coulomb`], [`gravity`], [`biot_savart`]), a reusable plan ([`Sum`], [`Plan`]; in
+//! the plane [`plane::Sum`], [`plane::Plan`]), and the parts (the modules). This crate is the front door: it chooses
+//! the device and hands the sum to an engine, `farfield-core` on the CPU or `farfield-cuda` on a GPU. Only Rust is
+//! needed to build it; CUDA is loaded when a GPU is used.
 //!
-//! Options, errors and reports are the same for every device ([`Options`], [`Error`], [`report::Report`]), and so is the
-//! contract: results in the caller's own order, equal bits for any number of threads, and after an error the caller's
-//! field is still there.
+//! Options, errors and reports are the same for every device ([`Options`], [`Error`], [`report::Report`]), and so is
+//! the contract: results in the caller's order, bitwise equal for any number of threads, and a field that keeps its
+//! shape after an error.
 
 mod device;
 mod engine;
@@ -41,7 +41,7 @@ pub mod verify;
 pub use device::{all_gpus, check_device, open};
 pub use farfield_core::{Device, Error, Field, Method, Options, Remedy, Request};
 pub use farfield_core::{bench, check, cost, expansion, kernel, machine, plan, points, simd, structure, tuning};
-/// The engine on NVIDIA graphics processors, for those who want its parts.
+/// The engine on NVIDIA GPUs, for direct use of its parts.
 pub use farfield_cuda as cuda;
 pub use farfield_cuda::device::Precision;
 pub use geometry::{Geometry, Space};
@@ -49,7 +49,7 @@ pub use one_call::{biot_savart, coulomb, gravity};
 pub use plan_of::PlanOf;
 pub use sum::SumOf;
 
-/// A sum in space, to be planned.
+/// A sum in space that can be planned.
 pub type Sum<'a, T> = SumOf<'a, T, Space>;
 
 /// A planned sum in space.

@@ -1,4 +1,4 @@
-//! Kernels, cores, outputs and methods by their names, for callers that have texts: the command line, the C library, Python.
+//! Kernels, cores, outputs and methods by name, for callers that have text: the command line, the C library, Python.
 //!
 //! ```
 //! use farfield::Space;
@@ -11,7 +11,7 @@
 //! assert!(matches!(request.kernel, Kernel::Gravity { constant: 2.5, .. }));
 //! assert_eq!(request.outputs, [Output::Acceleration]);
 //! let error = Space::request(&Words { kernel: "gravty", ..words }).unwrap_err();
-//! assert!(error.to_string().starts_with("kernel: there is no `gravty`; there are: coulomb, "));
+//! assert!(error.to_string().starts_with("kernel: unknown name `gravty`; choose from: coulomb, "));
 //! # Ok::<(), farfield::names::UnknownName>(())
 //! ```
 
@@ -20,43 +20,43 @@ use crate::{Geometry, Method, Request, Space, plane};
 use farfield_core::kernel::{Kernel, Output};
 use std::fmt;
 
-/// A name that nothing has.
+/// An unknown name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
-    /// What was to be named: `kernel`, `core`, `softening_kernel`, `outputs`, `method`.
+    /// The kind of name: `kernel`, `core`, `softening_kernel`, `outputs`, `method`.
     pub what: &'static str,
-    /// The name that was given.
+    /// The given name.
     pub name: String,
-    /// The names there are.
+    /// The known names.
     pub known: Vec<&'static str>,
 }
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, name, known } = self;
-        write!(f, "{what}: there is no `{name}`; there are: {}", known.join(", "))
+        write!(f, "{what}: unknown name `{name}`; choose from: {}", known.join(", "))
     }
 }
 
 impl std::error::Error for UnknownName {}
 
-/// A kernel and its outputs as texts name them. `_` stands for `-` in names.
+/// The names of a kernel and its outputs. `_` stands for `-` in names.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Words<'a> {
     /// The kernel.
     pub kernel: &'a str,
-    /// The core of vortices, or the softening of masses; the usual one if not given.
+    /// The core of vortices or the softening of masses; the default one if not given.
     pub core: Option<&'a str>,
     /// The gravitational constant.
     pub constant: f64,
     /// Whether strengths in the plane are complex.
     pub complex: bool,
-    /// The outputs; the kernel's usual one if there are none.
+    /// The outputs; the kernel's default output if empty.
     pub outputs: &'a [String],
 }
 
 impl Words<'_> {
-    /// Whether the kernel is one of the plane.
+    /// Whether the kernel is a plane kernel.
     pub fn is_plane(&self) -> bool {
         plane::Kernel::ALL
             .into_iter()
@@ -77,9 +77,9 @@ impl Words<'_> {
     }
 }
 
-/// A request made from names, for callers that have texts.
+/// Makes requests from names.
 pub trait FromWords: Geometry {
-    /// The request for what `words` name, with default options.
+    /// The request that `words` describe, with default options.
     ///
     /// # Errors
     /// [`UnknownName`].
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_reported_with_its_place_and_the_known_names() {
+    fn an_unknown_name_is_reported_with_its_kind_and_the_known_names() {
         let of = |kernel, core| {
             Space::request(&Words {
                 core: Some(core),

@@ -1,26 +1,26 @@
-//! What a plan settled on and what its evaluation took: one report for every device.
+//! The parameters of a plan and the costs of its evaluation: one report for every device.
 
 use farfield_core::plan::Parameters;
 pub use farfield_core::report::{Interactions, Phase, Seconds};
 use farfield_core::simd::{Real, SimdLevel};
 use farfield_cuda::device::Properties;
 
-/// What did a sum.
+/// The processor that did a sum.
 #[derive(Debug, Clone)]
 pub enum Processor {
-    /// The processor's cores.
+    /// The CPU.
     Cpu {
         /// The instruction set.
         simd: SimdLevel,
-        /// Numbers in a SIMD register.
+        /// The number of values in a SIMD register.
         lanes: usize,
     },
-    /// A graphics processor.
+    /// A GPU.
     Cuda(Properties),
 }
 
 impl Processor {
-    /// The cores with an instruction set, in a precision.
+    /// The CPU with an instruction set, in precision `T`.
     pub fn cpu<T: Real>(simd: SimdLevel) -> Self {
         Processor::Cpu {
             simd,
@@ -44,7 +44,7 @@ impl Processor {
         }
     }
 
-    /// The graphics processor, if one took part.
+    /// The GPU, if one took part.
     pub fn gpu(&self) -> Option<&Properties> {
         match self {
             Processor::Cpu { .. } => None,
@@ -53,50 +53,50 @@ impl Processor {
     }
 }
 
-/// What a plan settled on and what its last evaluation took. With the feature `serde` it can be written as JSON; its keys
-/// are those of `farfield evaluate --json`.
+/// The parameters of a plan and the costs of its last evaluation. With the feature `serde` it can be written as JSON,
+/// with the keys of `farfield evaluate --json`.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Report {
-    /// How many sources there are.
+    /// The number of sources.
     pub n_sources: usize,
-    /// How many targets there are.
+    /// The number of targets.
     pub n_targets: usize,
     /// `f32` or `f64`.
     pub precision: &'static str,
-    /// The tolerance; `None` where an expert fixed the order.
+    /// The tolerance; `None` if the order is fixed.
     pub tolerance: Option<f64>,
     /// The method.
     pub method: &'static str,
     /// The highest degree kept in expansions.
     pub order: Option<usize>,
-    /// The lowest order any M2L translation uses.
+    /// The lowest order of any M2L translation.
     pub lowest_m2l_order: Option<usize>,
-    /// The opening criterion of the treecode; in the plane that of the couplings.
+    /// The opening criterion of the treecode; in the plane, the criterion of the couplings.
     pub theta: Option<f64>,
-    /// How many points a box may hold.
+    /// The largest number of points in a box.
     pub leaf_capacity: Option<usize>,
-    /// The number of the deepest level.
+    /// The index of the deepest level.
     pub depth: Option<usize>,
-    /// Boxes in the tree.
+    /// The number of boxes in the tree.
     pub boxes: usize,
     /// The kind of device: `cpu` or `cuda`.
     pub device: &'static str,
-    /// The name of the graphics processor, if one took part.
+    /// The name of the GPU, if one took part.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub gpu: Option<String>,
     /// The instruction set: `avx512`, or `sm_90`.
     pub simd: String,
-    /// Where the time of the last evaluation went; the first includes the planning.
+    /// The time of the last evaluation by phase; the first includes the planning.
     #[cfg_attr(feature = "serde", serde(serialize_with = "by_phase"))]
     pub seconds: Seconds,
-    /// How many interactions of each kind one evaluation takes.
+    /// The number of interactions of each kind in one evaluation.
     pub interactions: Counts,
-    /// Remarks on choices the caller may want to know of.
+    /// Remarks on the plan's choices.
     pub notes: Vec<String>,
 }
 
-/// How many interactions of each kind an evaluation takes.
+/// The number of interactions of each kind in an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Counts {
@@ -121,7 +121,7 @@ impl From<Interactions> for Counts {
     }
 }
 
-/// Where a report's numbers come from.
+/// The sources of a report's values.
 pub(crate) struct Facts<'a> {
     pub counts: (usize, usize),
     pub precision: &'static str,

@@ -13,8 +13,8 @@ use farfield_core::{plane, verify};
 use farfield_cuda::device::Precision;
 use std::borrow::Cow;
 
-/// A sum to be planned: which kernel between which points, which outputs, how exact, and where. In space it is called
-/// [`crate::Sum`], in the plane [`crate::plane::Sum`].
+/// A sum that can be planned: its kernel, points, outputs, tolerance and device. In space it is called [`crate::Sum`],
+/// in the plane [`crate::plane::Sum`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is summed before `plan` or `evaluate`"]
 pub struct SumOf<'a, T: Precision, G: Geometry> {
@@ -22,7 +22,7 @@ pub struct SumOf<'a, T: Precision, G: Geometry> {
     sources: &'a [G::Point<T>],
     targets: Option<&'a [G::Point<T>]>,
     sizes: Sizes<T>,
-    /// The strengths of [`evaluate`](Self::evaluate), or their fault.
+    /// The strengths of [`evaluate`](Self::evaluate), or the error in them.
     strengths: Result<Cow<'a, [T]>, Error>,
 }
 
@@ -33,14 +33,14 @@ impl<'a, T: Precision> SumOf<'a, T, Space> {
         Self::of(Request::new(kernel), sources)
     }
 
-    /// Another kernel between the same points.
+    /// Replaces the kernel.
     pub fn kernel(mut self, kernel: Kernel) -> Self {
         self.request.kernel = kernel;
         self
     }
 
-    /// Also dipoles at the sources, one moment each: the Coulomb potential grows by $\sum p_j\cdot r/r^3$, $r = x_i-x_j$.
-    /// Where there are dipoles alone, the charges may be left empty.
+    /// Adds dipoles at the sources, one moment each: the Coulomb potential grows by $\sum p_j\cdot r/r^3$, $r =
+    /// x_i-x_j$. For dipoles alone, the charges may be left empty.
     ///
     /// ```
     /// let sources = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
@@ -65,12 +65,13 @@ impl<'a, T: Precision> SumOf<'a, T, Space> {
         self.kernel(Kernel::CoulombDipoles)
     }
 
-    /// Softening lengths of masses, one length or one per source: [`sizes`](Self::sizes) by the name they have in gravity.
+    /// Softening lengths of masses, one for all or one per source. In gravity this is another name for
+    /// [`sizes`](Self::sizes).
     pub fn softening(self, lengths: Sizes<T>) -> Self {
         self.sizes(lengths)
     }
 
-    /// The density that softened masses have, for gravity.
+    /// The density of softened masses, for gravity.
     pub fn softening_kernel(mut self, kernel: Softening) -> Self {
         if let Kernel::Gravity { softening, .. } = &mut self.request.kernel {
             *softening = kernel;
@@ -78,27 +79,27 @@ impl<'a, T: Precision> SumOf<'a, T, Space> {
         self
     }
 
-    /// A regularised core for vortex elements, one size or one per source.
+    /// A regularised core for vortex elements, with one size for all or one per source.
     pub fn core(self, core: Core, sizes: Sizes<T>) -> Self {
         self.kernel(Kernel::BiotSavart { core }).sizes(sizes)
     }
 
-    /// Also the gradient of the potential.
+    /// Adds the gradient of the potential to the outputs.
     pub fn gradient(self) -> Self {
         self.and(Output::Gradient)
     }
 
-    /// Also the second derivatives of the potential.
+    /// Adds the second derivatives of the potential to the outputs.
     pub fn hessian(self) -> Self {
         self.and(Output::Hessian)
     }
 
-    /// Also the velocity gradient.
+    /// Adds the velocity gradient to the outputs.
     pub fn velocity_gradient(self) -> Self {
         self.and(Output::VelocityGradient)
     }
 
-    /// Accept the velocity gradient of [`Core::HuPolynomial`], unbounded at the centre.
+    /// Accepts the velocity gradient of [`Core::HuPolynomial`], which is unbounded at the centre.
     pub fn allow_unbounded_gradient(mut self) -> Self {
         self.request.options.allow_unbounded_gradient = true;
         self
@@ -112,13 +113,13 @@ impl<'a, T: Precision> SumOf<'a, T, Plane> {
         Self::of(Request::new(kernel), sources)
     }
 
-    /// A regularised core, one size or one per source.
+    /// A regularised core, with one size for all or one per source.
     pub fn core(mut self, core: plane::Core, sizes: Sizes<T>) -> Self {
         self.request.kernel.core = core;
         self.sizes(sizes)
     }
 
-    /// Strengths are complex: two numbers for each source.
+    /// Makes strengths complex: two numbers for each source.
     pub fn complex(mut self) -> Self {
         self.request.kernel.complex = true;
         self
@@ -145,15 +146,15 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         }
     }
 
-    /// Evaluate at other points than the sources. They are others even where they share places with sources: a softened
-    /// kernel then counts the source at a target's own place, which it does not where no targets are given.
+    /// Evaluates at `targets` instead of the sources. Targets are distinct from sources even at the same position: a
+    /// softened kernel then counts the source at a target's own position, which it skips if no targets are given.
     pub fn targets(mut self, targets: &'a [G::Point<T>]) -> Self {
         self.targets = Some(targets);
         self
     }
 
-    /// Count, at sources that are the targets, each source's action on itself, where it is finite: for softened kernels
-    /// the value at the centre of the core. The same as `targets(sources)`.
+    /// Counts each source's action on itself where it is finite: for softened kernels, the value at the centre of the
+    /// core. Equivalent to `targets(sources)`.
     pub fn count_self(mut self) -> Self {
         self.targets = Some(self.sources);
         self
@@ -177,7 +178,7 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         self
     }
 
-    /// One more output to compute.
+    /// Adds an output.
     pub fn and(mut self, output: G::Output) -> Self {
         self.request.outputs.push(output);
         self
@@ -195,7 +196,7 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         self
     }
 
-    /// Where to sum; on the CPU by default.
+    /// The device; the CPU by default.
     pub fn device(mut self, device: Device) -> Self {
         self.request.options.device = device;
         self
@@ -225,7 +226,7 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         self
     }
 
-    /// For experts: the most points of a box that is not divided; see [`Options::leaf_capacity`].
+    /// For experts: the largest number of points in a box that is not divided; see [`Options::leaf_capacity`].
     pub fn leaf_capacity(mut self, capacity: usize) -> Self {
         self.request.options.leaf_capacity = Some(capacity);
         self
@@ -243,14 +244,14 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         self
     }
 
-    /// Whether every evaluation measures its error, and corrects it where it exceeds the tolerance; it does by default.
-    /// [`Field::check`] then holds the measured errors.
+    /// Whether every evaluation measures its error, and corrects it if it exceeds the tolerance; on by default.
+    /// [`Field::check`] then has the measured errors.
     pub fn check_errors(mut self, check: bool) -> Self {
         self.request.options.check = check;
         self
     }
 
-    /// The most bytes of host memory that a plan may take; the available memory by default.
+    /// The largest number of bytes of host memory that a plan may take; the available memory by default.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.request.options.memory_limit = Some(bytes);
         self
@@ -261,30 +262,30 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         &self.request
     }
 
-    /// The range of tolerances that can be honoured in this precision.
+    /// The range of tolerances in this precision.
     pub fn tolerance_range() -> (f64, f64) {
         tolerance_range::<T>()
     }
 
-    /// The sum as the engines take it; for tests of engines, unstable.
+    /// The sum in the form that the engines take; unstable, for tests of engines.
     #[doc(hidden)]
     pub fn between(&self) -> farfield_core::Sum<'_, T, G> {
         self.request.over(Points::new(self.sources, self.targets, &self.sizes))
     }
 
-    /// Checks everything, as [`plan`](Self::plan) does first. No device is opened.
+    /// Makes all checks of [`plan`](Self::plan). Opens no device.
     ///
     /// # Errors
-    /// Any of [`Error`], naming the value that is wrong and where it is.
+    /// Any of [`Error`], with the invalid value and its place.
     pub fn validate(&self) -> Result<(), Error> {
         G::validate(&self.between())
     }
 
-    /// Checks the input, chooses device, method and parameters, and builds everything that does not depend on the
+    /// Checks the input, chooses device, method and parameters, and builds everything that is independent of the
     /// strengths.
     ///
     /// # Errors
-    /// Any of [`Error`], naming the value that is wrong and where it is, or a fault of the device.
+    /// Any of [`Error`], with the invalid value and its place, or an error of the device.
     pub fn plan(&self) -> Result<PlanOf<T, G>, Error> {
         let sum = self.between();
         let counts = sum.points.counts();
@@ -305,8 +306,8 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         plan.evaluate(&self.strengths?)
     }
 
-    /// The bytes that a sum over `sources` sources takes, whatever points it has now: of the GPU's memory if it sums alone
-    /// and is open, else of the host's. `targets` is `None` if the sources are the targets.
+    /// The bytes that a sum over `sources` sources takes, independent of its present points: of the GPU's memory if the
+    /// GPU sums and is open, else of the host's. `targets` is `None` if the sources are the targets.
     pub fn memory_forecast(&self, sources: usize, targets: Option<usize>) -> u64 {
         let device = match self.request.options.device {
             Device::Cuda(number) => open(number).ok(),
@@ -315,7 +316,7 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         G::memory_forecast(&self.between(), device.as_deref(), sources, targets)
     }
 
-    /// The true error of a field that this sum gave for `strengths`, measured at `samples` random targets.
+    /// The true error of a field of this sum for `strengths`, measured at `samples` random targets.
     ///
     /// # Errors
     /// [`Error::Length`] or [`Error::NotFinite`] if strengths or field do not fit the sum.
@@ -330,11 +331,11 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
     }
 }
 
-/// A plan and, where the choice deserves it, a remark.
+/// A plan and an optional remark on its choice.
 type Chosen<T, G> = (Box<dyn Engine<T, G>>, Option<String>);
 
-/// A plan on the GPU if there is one and it is expected to be faster, else on the CPU. A fault of the device is no error
-/// here: the CPU can do every sum.
+/// A plan on the GPU if there is one and it is expected to be faster, else on the CPU. An error of the device is not
+/// returned, because the CPU can do every sum.
 fn on_the_fastest<T: Precision, G: Geometry>(sum: farfield_core::Sum<'_, T, G>) -> Result<Chosen<T, G>, Error> {
     let gpu = all_gpus().ok().and_then(|gpus| gpus.into_iter().next());
     let pays = gpu.filter(|gpu| G::gpu_pays(gpu, &sum));
@@ -343,7 +344,7 @@ fn on_the_fastest<T: Precision, G: Geometry>(sum: farfield_core::Sum<'_, T, G>) 
     };
     match open(gpu.ordinal).and_then(|device| G::on_gpu(device, &sum)) {
         Err(error) if error.is_of_the_device() => {
-            let note = format!("on the CPU, because the GPU could not: {error}");
+            let note = format!("on the CPU, because the GPU failed: {error}");
             Ok((G::on_cpu(sum)?, Some(note)))
         }
         plan => Ok((plan?, None)),

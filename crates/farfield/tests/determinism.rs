@@ -1,4 +1,4 @@
-//! Results do not depend on the number of threads, and hardly on the instruction set.
+//! Results do not depend on the number of threads, and only slightly on the instruction set.
 
 use farfield::Precision;
 use farfield::kernel::{Core, Kernel, Output, Sizes};
@@ -52,7 +52,8 @@ fn thread_count_changes_no_bit() {
     }
 }
 
-/// Sources and targets in regions that overlap a little, so that many boxes have only one of them; arrays large enough to be given back.
+/// Sources and targets in regions that overlap slightly, so that many boxes have only one kind; arrays large enough to
+/// be returned to the system.
 #[test]
 fn a_plan_that_spares_memory_gives_the_same_bits_every_time() {
     fn check<T: Precision>(kernel: Kernel, apart: bool) {

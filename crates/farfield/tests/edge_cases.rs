@@ -1,4 +1,4 @@
-//! Unusual input: empty, tiny, coincident, hopelessly clustered, wrong.
+//! Unusual input: empty, tiny, coincident, extremely clustered, invalid.
 
 mod measured;
 
@@ -12,7 +12,7 @@ fn check(points: &[[f64; 3]], kernel: Kernel, sizes: Sizes<f64>, tolerance: f64)
     check_sum(points, kernel, sizes, tolerance, 1.0);
 }
 
-/// Random strengths times `strength` must be summed to the tolerance by every method.
+/// Asserts that every method sums random strengths times `strength` to the tolerance.
 fn check_sum(points: &[[f64; 3]], kernel: Kernel, sizes: Sizes<f64>, tolerance: f64, strength: f64) {
     let mut strengths = ChargeDistribution::Signed.generate::<f64>(points.len() * kernel.strength_components(), 9);
     strengths.iter_mut().for_each(|q| *q *= strength);
@@ -35,7 +35,7 @@ fn a_cluster_in_a_billionth_of_the_box_is_resolved() {
 }
 
 #[test]
-fn duplicates_by_the_thousand_are_merged_and_counted_right() {
+fn thousands_of_duplicates_are_merged_and_counted_right() {
     let distinct = PointSet::Cube.generate::<f64>(30, 1);
     let points: Vec<[f64; 3]> = (0..30_000)
         .map(|k| distinct[k % 30])
@@ -94,7 +94,7 @@ fn targets_on_top_of_sources_skip_them_for_singular_kernels() {
 }
 
 #[test]
-fn no_sources_or_no_targets_give_zeros_or_nothing() {
+fn no_sources_give_zeros_and_no_targets_an_empty_result() {
     let points = PointSet::Cube.generate::<f64>(100, 1);
     for method in [Method::Auto, Method::Direct, Method::Treecode, Method::Fmm] {
         let field = Sum::<f64>::new(Kernel::Coulomb, &[])
@@ -154,7 +154,7 @@ fn at_scale<T: Precision>(
     sum.plan().unwrap().evaluate(&strengths).unwrap()
 }
 
-/// Powers of two only move the point: every bit of the result must stay, whatever squares overflow on the way.
+/// Powers of two only change exponents: every bit of the mantissas must stay, even if intermediate squares overflow.
 fn check_scales<T: Precision>(scales: &[(i32, i32)], all_outputs: bool) {
     for kernel in [
         Kernel::Coulomb,
@@ -199,7 +199,7 @@ fn check_scales<T: Precision>(scales: &[(i32, i32)], all_outputs: bool) {
 fn extreme_scales_change_no_bit() {
     check_scales::<f64>(&[(100, 200), (-100, -200), (450, 900), (-450, -900)], true);
     check_scales::<f32>(&[(20, 40), (-20, -40), (56, 112), (-50, -100)], true);
-    // Coordinates near the ends of the range.
+    // Coordinates near the limits of the range.
     check_scales::<f64>(&[(1000, 1000), (-900, -900)], false);
     check_scales::<f32>(&[(110, 110), (-100, -100)], false);
 }
@@ -212,7 +212,7 @@ fn extreme_scales_are_verified_too() {
             .iter()
             .map(|p| p.map(|c| c * scale))
             .collect();
-        // Denormal coordinates have few digits left, but still are numbers.
+        // Denormal coordinates have few digits, but are still valid.
         check_sum(&points, Kernel::Coulomb, Sizes::None, 1e-6, scale);
     }
 }
@@ -259,7 +259,7 @@ fn distinct_points_whose_distance_has_no_square_are_refused() {
     let target = [[1e-30f32, 0.0, 0.0]];
     let error = Sum::new(Kernel::Coulomb, &close).targets(&target).plan().unwrap_err();
     assert!(matches!(error, Error::TooClose { array: "targets", .. }), "{error}");
-    // A tiny coordinate alone is no harm.
+    // A tiny coordinate alone is harmless.
     let mut apart = PointSet::Cube.generate::<f64>(1000, 1);
     apart[7][1] = 1e-250;
     apart[9] = [1e-310, 0.25, 0.5];
@@ -283,14 +283,14 @@ fn core_sizes_out_of_proportion_are_refused() {
     let mut sizes = vec![0.01; 50];
     sizes[17] = 1e200;
     refuse::<f64>(vortex, Sizes::PerSource(sizes), "source 17");
-    // Zero does no harm.
+    // A size of zero is harmless.
     let points = PointSet::Cube.generate::<f64>(50, 1);
     assert!(Sum::new(gravity, &points).sizes(Sizes::Global(0.0)).plan().is_ok());
 }
 
 #[test]
-fn a_hessian_of_close_points_does_not_overflow_on_the_way() {
-    // 1.5e-8 apart: the fifth power of the inverse distance is beyond single precision, its third is not.
+fn a_hessian_of_close_points_has_no_intermediate_overflow() {
+    // 1.5e-8 apart: the fifth power of the inverse distance overflows in single precision, its third does not.
     let close = 0.236_843_42f32;
     let gap = f32::EPSILON / 8.0;
     let sources = [
@@ -331,7 +331,7 @@ fn results_beyond_the_largest_number_are_refused() {
     refuse::<f32>(Kernel::Coulomb, 1e37);
     refuse::<f64>(Kernel::gravity(1e300), 1e10);
     refuse::<f32>(Kernel::gravity(1e300), 1.0);
-    // As large as they may be, and a constant that single precision cannot hold.
+    // The largest strengths possible, and a constant that overflows in single precision.
     let points = PointSet::Cube.generate::<f32>(300, 1);
     let usual = Sum::new(Kernel::gravity(1.0), &points);
     let usual = usual.plan().unwrap().evaluate(&[1.0; 300]).unwrap();
@@ -443,7 +443,7 @@ fn a_million_coincident_softened_bodies_are_one() {
     );
     let field = plan.evaluate(&masses).unwrap();
     let potential = field.get(Output::Potential).unwrap();
-    // All but itself at its own place, and five hundred light ones elsewhere.
+    // All others at its own position, and five hundred light ones elsewhere.
     let own = -(n as f64 - 1.0) * 1e-6 / 1e-3;
     assert!((potential[0] / own - 1.0).abs() < 1e-4, "{} {own}", potential[0]);
 }

@@ -1,4 +1,4 @@
-//! Every kernel keeps its tolerance; cores, softening and dipoles do what their descriptions say.
+//! Every kernel meets its tolerance; cores, softening and dipoles follow their definitions.
 
 mod measured;
 
@@ -105,7 +105,7 @@ fn softened(softening: Softening) -> Kernel {
 }
 
 #[test]
-fn softening_that_ends_honours_the_tolerance_where_every_source_has_its_own() {
+fn compact_softening_of_each_source_honours_the_tolerance() {
     let n = 5000;
     let outputs = [Output::Potential, Output::Acceleration];
     let spacing = (n as f64).cbrt().recip();
@@ -129,7 +129,7 @@ fn softening_that_ends_honours_the_tolerance_where_every_source_has_its_own() {
 }
 
 #[test]
-fn softening_that_ends_sums_as_many_pairs_as_points_do() {
+fn compact_softening_sums_as_many_pairs_as_newton() {
     let n = 60_000;
     let points = PointSet::Cube.generate::<f64>(n, 1);
     let size = (n as f64).cbrt().recip();
@@ -153,7 +153,7 @@ fn softening_that_ends_sums_as_many_pairs_as_points_do() {
 }
 
 #[test]
-fn softening_in_one_call_is_plummers_unless_another_is_named() {
+fn softening_in_one_call_is_plummer_by_default() {
     let sources = [[0.0, 0.0, 0.0], [0.5, 0.0, 0.0]];
     let potential = |softening: Option<Softening>| {
         let sum = gravity(&sources, &[1.0, 1.0], 1.0).softening(Sizes::Global(0.1));
@@ -248,7 +248,7 @@ fn sizes_on_a_kernel_without_a_core_are_refused() {
 }
 
 #[test]
-fn some_sources_without_a_size_are_singular_among_blobs() {
+fn sources_of_size_zero_are_singular_among_blobs() {
     let points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
     let strengths = [0.0, 0.0, 1.0, 1.0, 0.5, 0.0, 0.3, 0.0, -1.0];
     for core in [Core::WinckelmansLeonard, Core::Gaussian, Core::HuPolynomial] {

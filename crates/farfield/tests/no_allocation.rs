@@ -1,4 +1,4 @@
-//! Evaluating a plan again allocates nothing.
+//! Further evaluations of a plan allocate nothing.
 
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
@@ -11,10 +11,10 @@ struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
-/// Tests share the counter: one at a time.
+/// Tests share the counter, so they run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-// SAFETY: forwards to the system's allocator and counts.
+// SAFETY: forwards every call to the system's allocator, and counts.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
@@ -53,7 +53,7 @@ fn a_second_evaluation_allocates_nothing() {
         for _ in 0..3 {
             plan.evaluate_into(charges, &mut field).unwrap();
         }
-        // The pool may grow a queue once more; an evaluation that allocates does so every time.
+        // The pool may enlarge a queue once more, but an evaluation that allocates does so every time.
         let fewest = (0..5)
             .map(|_| {
                 let before = ALLOCATIONS.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Sums in the plane: the tolerance is kept, results do not depend on threads, bad input is told.
+//! Sums in the plane: the tolerance is met, results do not depend on threads, invalid input is reported.
 
 use farfield::Precision;
 use farfield::kernel::Sizes;
@@ -7,7 +7,7 @@ use farfield::points::{ChargeDistribution, Random};
 use farfield::simd::SimdLevel;
 use farfield::{Error, Method};
 
-/// What is summed; how, the caller says.
+/// The points, strengths and kernel of a sum. The caller chooses the method.
 struct Case<'a, T> {
     kernel: Kernel,
     core: Core,
@@ -57,7 +57,7 @@ impl<'a, T: Precision> Case<'a, T> {
         for error in self.sum().verify(self.strengths, field, 60, 5).unwrap() {
             assert!(
                 error.relative_l2 <= self.tolerance,
-                "{} {} {what}: {} is {:e}, asked {:e}",
+                "{} {} {what}: {} is {:e}, tolerance {:e}",
                 self.kernel,
                 T::NAME,
                 error.output,
@@ -75,7 +75,7 @@ impl<'a, T: Precision> Case<'a, T> {
     }
 }
 
-/// The potential with its derivative, and with both derivatives: pairs have loops of their own for each.
+/// The potential with its derivative, and with both derivatives: each set has its own pair loops.
 const BOTH: &[Output] = &[Output::Potential, Output::Derivative];
 const ALL: &[Output] = &Output::ALL;
 
@@ -138,7 +138,7 @@ fn targets_may_lie_far_from_the_sources() {
 }
 
 #[test]
-fn cores_are_felt_as_far_as_they_reach() {
+fn cores_act_as_far_as_they_reach() {
     let n = 4000;
     let points = PlaneSet::Square.generate::<f64>(n, 7);
     let strengths = ChargeDistribution::Signed.generate::<f64>(n, 7);
@@ -171,9 +171,9 @@ fn cores_are_felt_as_far_as_they_reach() {
     }
 }
 
-/// Leaves of 50 points, 256 of them: they meet each other both ways at once, those of a group.
+/// 256 leaves of 50 points: within a group, each pair of leaves is summed once for both.
 #[test]
-fn pairs_met_once_count_for_both_points() {
+fn pairs_summed_once_count_for_both_points() {
     fn check<T: Precision>(tolerance: f64) {
         let n = 13_000;
         let sources = PlaneSet::Normal.generate::<T>(n, 3);
@@ -185,7 +185,7 @@ fn pairs_met_once_count_for_both_points() {
                     let mut case = Case::new(kernel, &sources, &strengths, tolerance);
                     case.core = core;
                     if core != Core::Singular {
-                        // As large as the smallest leaves.
+                        // The core size is that of the smallest leaves.
                         case.sizes = Sizes::Global(T::from_f64(2e-3));
                     }
                     for level in SimdLevel::available() {
@@ -230,7 +230,7 @@ fn duplicates_stay_fast_and_right() {
 }
 
 #[test]
-fn a_hopeless_cluster_stays_right() {
+fn an_extreme_cluster_stays_right() {
     let mut points = PlaneSet::Square.generate::<f64>(10_000, 10);
     for point in &mut points[..9000] {
         *point = [0.25 + 1e-12 * point[0], 0.75 + 1e-12 * point[1]];
@@ -245,7 +245,7 @@ fn a_hopeless_cluster_stays_right() {
 fn scales_from_tiny_to_huge() {
     let unit = PlaneSet::Normal.generate::<f64>(3000, 11);
     let strengths = ChargeDistribution::Signed.generate::<f64>(3000, 11);
-    // Errors are squared: those of a cube of the distance leave less room.
+    // Errors are squared, so outputs with the cube of the distance allow a smaller range.
     for (outputs, scales) in [(&ALL[..1], [1e-100, 1e-9, 1e9, 1e100]), (ALL, [1e-40, 1e-9, 1e9, 1e40])] {
         for scale in scales {
             let points: Vec<[f64; 2]> = unit.iter().map(|p| p.map(|c| c * scale)).collect();
@@ -261,7 +261,7 @@ fn times(a: Complex, b: Complex) -> Complex {
     (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
 }
 
-/// The outputs of a kernel at a target, by their definitions, without the source at its own place.
+/// The outputs of a kernel at a target by definition, without the source at its own position.
 fn defined(kernel: Kernel, sources: &[[f64; 2]], strengths: &[Complex], z: [f64; 2]) -> [Complex; 3] {
     let mut sums = [(0.0, 0.0); 3];
     for (source, strength) in sources.iter().zip(strengths) {
@@ -286,7 +286,7 @@ fn defined(kernel: Kernel, sources: &[[f64; 2]], strengths: &[Complex], z: [f64;
 }
 
 #[test]
-fn every_output_is_its_definition_at_every_target() {
+fn every_output_equals_its_definition_at_every_target() {
     fn check<T: Precision>(tolerances: &[f64]) {
         let (n, m) = (1500, 400);
         let points = PlaneSet::Layer.generate::<T>(n, 16);
@@ -330,7 +330,7 @@ fn every_output_is_its_definition_at_every_target() {
                             let error = (difference / norm).sqrt();
                             assert!(
                                 error <= tolerance,
-                                "{kernel} {} {level} {method}, complex: {complex}, own targets: {}: {output} is {error:e}, asked {tolerance:e}",
+                                "{kernel} {} {level} {method}, complex: {complex}, own targets: {}: {output} is {error:e}, tolerance {tolerance:e}",
                                 T::NAME,
                                 targets.is_none()
                             );
@@ -346,7 +346,7 @@ fn every_output_is_its_definition_at_every_target() {
 
 #[test]
 fn each_derivative_is_the_slope_of_the_one_before() {
-    // No source is near: the fourth power of the step is the error of these differences.
+    // No source is near, so the error of these differences is of fourth order in the step.
     let (n, m, step) = (200, 40, 1e-3);
     let sources = PlaneSet::Circle.generate::<f64>(n, 19);
     let strengths = ChargeDistribution::Signed.generate::<f64>(2 * n, 19);
@@ -366,7 +366,8 @@ fn each_derivative_is_the_slope_of_the_one_before() {
             let at = |steps: f64| outputs((steps * step * direction.0, steps * step * direction.1));
             let fields = [at(-2.0), at(-1.0), at(1.0), at(2.0)];
             let here = at(0.0);
-            // The logarithm's potential is not analytic: its derivative is half of that along x less i times that along y.
+            // The logarithm's potential is not analytic: its derivative is half of (the one along x minus i times the
+            // one along y).
             let first = if kernel == Kernel::Log { 1 } else { 0 };
             for pair in Output::ALL[first..].windows(2) {
                 let of = |field: &Field<f64>, k: usize| {
@@ -396,7 +397,7 @@ fn each_derivative_is_the_slope_of_the_one_before() {
 }
 
 fn evaluate<T: Precision>(threads: usize, kernel: Kernel, method: Method, level: SimdLevel) -> Field<T> {
-    // Leaves of 50 points: those of the harmonic kernel meet both ways at once.
+    // Leaves of 50 points: the harmonic kernel sums each pair of leaves once for both.
     let n = 13_000;
     let points = PlaneSet::Layer.generate::<T>(n, 12);
     let targets = PlaneSet::Square.generate::<T>(2000, 13);
@@ -498,7 +499,7 @@ fn point_vortices_turn_around_each_other() {
 }
 
 #[test]
-fn bad_input_is_named() {
+fn invalid_input_is_named() {
     let points = [[0.0, 0.0], [1.0, f64::NAN], [2.0, 0.0]];
     let error = Sum::new(Kernel::Harmonic, &points).plan().unwrap_err();
     assert!(
@@ -599,7 +600,7 @@ fn bad_input_is_named() {
         Sum::new(Kernel::Log, &huge).plan(),
         Err(Error::Extent { extent: 1e200, .. })
     ));
-    // The cube of this one would overflow.
+    // The cube of this distance overflows.
     let large = [[0.0, 0.0], [1e110, 0.0]];
     let sum = |outputs: &[Output]| Sum::new(Kernel::Harmonic, &large).outputs(outputs).plan();
     assert!(sum(BOTH).is_ok());
@@ -608,7 +609,7 @@ fn bad_input_is_named() {
 
 #[test]
 fn the_largest_results_are_right_and_larger_ones_are_an_overflow() {
-    // gamma / (z_j - z_i): one over the distance, so a distance of one keeps the strength and a quarter makes four of it.
+    // gamma / (z_j - z_i): a distance of one gives the strength itself, a distance of a quarter four times it.
     let result = |distance: f64, strength: f64, method: Method| {
         let points = [[0.0, 0.0], [distance, 0.0]];
         let mut plan = Sum::new(Kernel::Harmonic, &points).method(method).plan().unwrap();
@@ -637,7 +638,7 @@ fn the_largest_results_are_right_and_larger_ones_are_an_overflow() {
 }
 
 #[test]
-fn nothing_to_sum_is_not_an_error() {
+fn an_empty_sum_is_not_an_error() {
     let points = [[0.5, 0.5], [0.25, 0.5]];
     let empty: [[f64; 2]; 0] = [];
     for kernel in Kernel::ALL {

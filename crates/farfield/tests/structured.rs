@@ -1,5 +1,6 @@
-//! Points and strengths with structure: lattices, waves, giants, graded quadratures, duplicates. Errors are measured at
-//! *all* targets against an independent sum in twice the precision, and none may exceed its tolerance without a warning.
+//! Points and strengths with structure: lattices, waves, single huge strengths, graded quadratures, duplicates. Errors
+//! are measured at *all* targets against an independent sum in twice the precision, and none may exceed its tolerance
+//! without a warning.
 
 mod doubled;
 
@@ -67,7 +68,7 @@ fn check<T: Precision>(problem: &Problem, exact: &Exact, tolerance: f64, method:
     }
 }
 
-/// Asks for the first output, for the first two, and so on, over the range of tolerances.
+/// Tests the first output, the first two, and so on, over the range of tolerances.
 fn sweep(problem: &Problem, failures: &mut Vec<String>) {
     let exact = Exact::of(problem);
     let subsets = |problem: &Problem| -> Vec<Problem> {
@@ -103,7 +104,7 @@ fn none(failures: Vec<String>) {
 fn potential_gradient_and_hessian_of_structured_charges() {
     let mut failures = Vec::new();
     for Structured { name, points, charges } in structured::in_space(3000, 14) {
-        // The Hessian of a few is enough.
+        // The Hessian of a few sets is enough.
         let most = if name.starts_with("heavy") || name.starts_with("graded") {
             3
         } else {
@@ -190,7 +191,7 @@ fn coincident_softened_points() {
     none(failures);
 }
 
-/// A million charges of 0.1 at one place act on a thousand others like one of 100,000.
+/// A million charges of 0.1 at one point act on a thousand others like one of 100,000.
 #[test]
 fn strengths_of_coincident_points_are_added_without_loss() {
     let n = 1_000_000;
@@ -223,12 +224,12 @@ fn strengths_of_coincident_points_are_added_without_loss() {
     assert!(worst < 1e-5, "{worst:e}");
 }
 
-/// The gradient inside of a charged sphere is what rounding leaves: the field says so.
+/// The gradient inside a charged sphere is only round-off: the field warns of it.
 #[test]
-fn what_cancellation_leaves_is_said() {
+fn results_of_cancellation_are_warned_of() {
     let n = 3000;
     let sources = spiral(n, 1.0);
-    // An inner shell at which the sum of antipodal pairs cancels all but exactly.
+    // At inner targets the sum of antipodal pairs cancels almost exactly.
     let sources: Vec<[f64; 3]> = sources.iter().flat_map(|p| [*p, p.map(|c| -c)]).collect();
     let targets: Vec<[f64; 3]> = vec![[0.0; 3], [1e-17, 0.0, 0.0], [0.0, -1e-17, 1e-18]];
     let charges = vec![1.0; sources.len()];

@@ -25,7 +25,7 @@ impl Numbers {
         let data = found.ok_or_else(|| {
             let names: Vec<&str> = table.names().collect();
             wrong(format!(
-                "no array `vorticity`, `omega` or `values` in it; there are: {}",
+                "no array `vorticity`, `omega` or `values` among its arrays: {}",
                 names.join(", ")
             ))
         })?;

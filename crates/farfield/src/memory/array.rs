@@ -1,4 +1,4 @@
-//! An array and the little arithmetic that steps do with it.
+//! An array, and the arithmetic of simulation steps on it.
 
 use super::{GpuMemory, Memory};
 use crate::{Error, Precision};
@@ -6,10 +6,10 @@ use farfield_cuda::resident::{self, ShrunkPoints};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
-/// Numbers that a thread works on at once.
+/// The number of values that a thread handles at once.
 const TOGETHER: usize = 1 << 14;
 
-/// Numbers in the memory of the host or of a graphics processor, freed when this is dropped.
+/// Values in the memory of the host or of a GPU, freed when this is dropped.
 #[derive(Debug)]
 pub struct Array<T: Precision> {
     pub(super) place: Place<T>,
@@ -21,7 +21,7 @@ pub(super) enum Place<T: Precision> {
     Gpu {
         memory: Arc<GpuMemory<T>>,
         array: resident::Array<T>,
-        /// The host's copy, once it was asked for; gone when the array changes.
+        /// The host's copy, once it has been fetched. Cleared when the array changes.
         copy: OnceLock<Vec<T>>,
     },
 }
@@ -37,7 +37,7 @@ impl<T: Precision> Place<T> {
 }
 
 impl<T: Precision> Default for Array<T> {
-    /// No numbers, on the host.
+    /// An empty array on the host.
     fn default() -> Self {
         Self {
             place: Place::Host(Vec::new()),
@@ -46,14 +46,14 @@ impl<T: Precision> Default for Array<T> {
 }
 
 impl<T: Precision> Array<T> {
-    /// These numbers, on the host.
+    /// An array of these values on the host.
     pub fn of(values: Vec<T>) -> Self {
         Self {
             place: Place::Host(values),
         }
     }
 
-    /// How many numbers there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         match &self.place {
             Place::Host(values) => values.len(),
@@ -61,12 +61,12 @@ impl<T: Precision> Array<T> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the array is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The memory it lies in.
+    /// The memory that holds the array.
     pub fn memory(&self) -> Memory<T> {
         Memory {
             gpu: match &self.place {
@@ -76,7 +76,7 @@ impl<T: Precision> Array<T> {
         }
     }
 
-    /// The numbers, on the host. Those of a graphics processor are fetched once, until the array changes.
+    /// The values on the host. Values on a GPU are fetched once, until the array changes.
     ///
     /// # Errors
     /// [`Error::Driver`] if the device failed.
@@ -94,7 +94,7 @@ impl<T: Precision> Array<T> {
         }
     }
 
-    /// The same as vectors of `N` numbers.
+    /// [`values`](Self::values) as vectors of `N` components.
     ///
     /// # Errors
     /// As [`values`](Self::values).
@@ -102,8 +102,8 @@ impl<T: Precision> Array<T> {
         Ok(self.values()?.as_chunks().0)
     }
 
-    /// Points that lie in a graphics processor's memory, rounded there to 16 bits, so that a quarter of the bytes travels.
-    /// `None` for those of the host, or whose numbers the host has already.
+    /// Points in a GPU's memory, rounded there to 16 bits, so that a quarter of the bytes is transferred. `None` for
+    /// points on the host, and for values that the host has already fetched.
     ///
     /// # Errors
     /// [`Error::DeviceMemory`] or [`Error::Driver`].
@@ -116,8 +116,8 @@ impl<T: Precision> Array<T> {
         }
     }
 
-    /// The longest vector of three components that lies in a graphics processor's memory, and the lengths of all in units of
-    /// a 255th of it, rounded there. `None` as for [`shrunk_points`](Self::shrunk_points).
+    /// The largest length of the three-component vectors in a GPU's memory, and the lengths of all vectors as multiples
+    /// of a 255th of it, rounded there. `None` as for [`shrunk_points`](Self::shrunk_points).
     ///
     /// # Errors
     /// [`Error::DeviceMemory`] or [`Error::Driver`].
@@ -130,10 +130,10 @@ impl<T: Precision> Array<T> {
         }
     }
 
-    /// A second array with the same numbers, in the same memory.
+    /// A second array with the same values, in the same memory.
     ///
     /// # Errors
-    /// [`Error::DeviceMemory`] or [`Error::Driver`]; on the host none.
+    /// [`Error::DeviceMemory`] or [`Error::Driver`]; never on the host.
     pub fn copy(&self) -> Result<Self, Error> {
         let place = match &self.place {
             Place::Host(values) => Place::Host(values.clone()),
@@ -142,7 +142,7 @@ impl<T: Precision> Array<T> {
         Ok(Self { place })
     }
 
-    /// The same numbers in another memory.
+    /// A copy of the array in another memory.
     ///
     /// # Errors
     /// As [`Memory::store`] and [`values`](Self::values).
@@ -175,10 +175,10 @@ impl<T: Precision> Array<T> {
         }
     }
 
-    /// `factor (y, x)` of every `(x, y)`, in the same memory: from a harmonic field of the plane to velocities.
+    /// `factor (y, x)` of every `(x, y)`, in the same memory: turns a harmonic field in the plane into velocities.
     ///
     /// # Errors
-    /// [`Error::DeviceMemory`] or [`Error::Driver`]; on the host none.
+    /// [`Error::DeviceMemory`] or [`Error::Driver`]; never on the host.
     pub fn turned(&self, factor: f64) -> Result<Self, Error> {
         let place = match &self.place {
             Place::Host(values) => {
@@ -197,7 +197,7 @@ impl<T: Precision> Array<T> {
         Ok(Self { place })
     }
 
-    /// The length of the longest vector of so many components, and the last index that has it.
+    /// The length of the longest vector of `components` components, and its index, the last of several equal ones.
     ///
     /// # Errors
     /// [`Error::Driver`] if the device failed.
@@ -213,7 +213,7 @@ impl<T: Precision> Array<T> {
         }
     }
 
-    /// The numbers of an array that lies on the host.
+    /// The values of an array on the host.
     pub(super) fn on_host(&self) -> Result<&[T], Error> {
         match &self.place {
             Place::Host(values) => Ok(values),
@@ -221,7 +221,7 @@ impl<T: Precision> Array<T> {
         }
     }
 
-    /// The array as this graphics processor knows it.
+    /// The array on the GPU of `memory`.
     pub(super) fn on(&self, memory: &Arc<GpuMemory<T>>) -> Result<&resident::Array<T>, Error> {
         match &self.place {
             Place::Gpu { memory: own, array, .. } if Arc::ptr_eq(own, memory) => Ok(array),
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_not_finite_are_found() {
+    fn values_that_are_not_finite_are_found() {
         let memory = Memory::host();
         let (fine, wrong) = (array(&[1.0]), array(&[0.0, f64::NAN]));
         assert_eq!(memory.all_finite(&[&fine, &fine]), Ok(true));

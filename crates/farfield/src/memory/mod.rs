@@ -1,8 +1,8 @@
-//! Arrays in the memory of the host or of a graphics processor, and what the steps of a simulation do with them.
+//! Arrays in the memory of the host or of a GPU, and the operations of simulation steps on them.
 //!
-//! A [`Memory`] says where arrays lie; an [`Array`] is stepped, copied and looked at by the same calls wherever it lies, and
-//! [`Memory::sum`] sums between arrays, the results staying where they are computed. So a model that is written over arrays
-//! runs on the cores and on a graphics processor.
+//! A [`Memory`] is the place of arrays. An [`Array`] is stepped, copied and read by the same calls in any memory.
+//! [`Memory::sum`] sums between arrays and leaves the results in the memory where they are computed. So a model that
+//! uses arrays runs on the CPU and on a GPU.
 //!
 //! ```
 //! use farfield::memory::{ArrayPoints, Memory};
@@ -42,13 +42,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Where arrays lie. Copies of it are the same memory.
+/// The place of arrays. Clones of it are the same memory.
 #[derive(Debug, Clone)]
 pub struct Memory<T: Precision> {
     gpu: Option<Arc<GpuMemory<T>>>,
 }
 
-/// Memory of a graphics processor; all work on it is done in the order of the calls.
+/// Memory of a GPU. All work on it is done in the order of the calls.
 #[derive(Debug)]
 pub(crate) struct GpuMemory<T: Precision> {
     device: Arc<farfield_cuda::Device>,
@@ -57,7 +57,7 @@ pub(crate) struct GpuMemory<T: Precision> {
 }
 
 impl<T: Precision> GpuMemory<T> {
-    /// Times a copy, once what was asked for before is done.
+    /// Times a copy, after the work queued before it is done.
     fn timed<R>(&self, copy: impl FnOnce(&Resident<T>) -> Result<R, Error>) -> Result<R, Error> {
         self.resident.wait()?;
         let start = Instant::now();
@@ -74,10 +74,10 @@ impl<T: Precision> Memory<T> {
         Self { gpu: None }
     }
 
-    /// The memory that sums on this device work in: a graphics processor's for [`Device::Cuda`], else the host's.
+    /// The memory that sums on this device work in: a GPU's for [`Device::Cuda`], else the host's.
     ///
     /// # Errors
-    /// What is wrong with the graphics processor.
+    /// An error of the GPU.
     pub fn of(device: Device) -> Result<Self, Error> {
         let Device::Cuda(number) = device else {
             return Ok(Self::host());
@@ -93,15 +93,15 @@ impl<T: Precision> Memory<T> {
         })
     }
 
-    /// Whether it is a graphics processor's.
+    /// Whether it is a GPU's memory.
     pub fn is_on_gpu(&self) -> bool {
         self.gpu.is_some()
     }
 
-    /// An array of these numbers.
+    /// An array of these values.
     ///
     /// # Errors
-    /// [`Error::TooMany`], [`Error::DeviceMemory`] or [`Error::Driver`]; on the host none.
+    /// [`Error::TooMany`], [`Error::DeviceMemory`] or [`Error::Driver`]; never on the host.
     pub fn store(&self, values: Vec<T>) -> Result<Array<T>, Error> {
         let place = match &self.gpu {
             None => Place::Host(values),
@@ -110,7 +110,7 @@ impl<T: Precision> Memory<T> {
         Ok(Array { place })
     }
 
-    /// Whether all numbers of these arrays are finite.
+    /// Whether all values of these arrays are finite.
     ///
     /// # Errors
     /// [`Error::Driver`] if the device failed.
@@ -133,7 +133,7 @@ impl<T: Precision> Memory<T> {
         }
     }
 
-    /// What has travelled between the host and the graphics processor so far; nothing on the host.
+    /// The transfers between the host and the GPU so far; zero for the host's memory.
     pub fn traffic(&self) -> Traffic {
         self.gpu.as_ref().map_or_else(Traffic::default, |gpu| {
             let traffic = gpu.device.traffic();
@@ -146,19 +146,19 @@ impl<T: Precision> Memory<T> {
     }
 }
 
-/// What travelled between the host and a graphics processor.
+/// Transfers between the host and a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Traffic {
     /// Bytes to the device.
     pub sent: u64,
     /// Bytes to the host.
     pub fetched: u64,
-    /// Seconds spent sending and fetching arrays; what sums from the host to the host take is in the sums.
+    /// Seconds spent sending and fetching arrays. The transfers of sums from host to host count as part of the sums.
     pub seconds: f64,
 }
 
 impl Traffic {
-    /// What travelled since.
+    /// The transfers since `before`.
     pub fn since(&self, before: &Self) -> Self {
         Self {
             sent: self.sent - before.sent,

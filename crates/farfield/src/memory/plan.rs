@@ -1,4 +1,4 @@
-//! Plans between arrays: points are fixed, strengths change, and results stay where they are computed.
+//! Plans between arrays: points are fixed, strengths change, and results stay in the memory where they are computed.
 
 use super::array::Place;
 use super::{Array, ArraySizes, GpuMemory, Memory};
@@ -6,19 +6,19 @@ use crate::{Error, Geometry, PlanOf, Precision, Request};
 use farfield_cuda::resident::DevicePoints;
 use std::sync::Arc;
 
-/// The points of a sum, with as many numbers each as the geometry has coordinates.
+/// The points of a sum, each with as many values as the geometry has coordinates.
 #[derive(Debug, Clone, Copy)]
 pub struct ArrayPoints<'a, T: Precision> {
     /// The sources.
     pub sources: &'a Array<T>,
-    /// The targets, where they are not the sources.
+    /// The targets, unless they are the sources.
     pub targets: Option<&'a Array<T>>,
     /// Core sizes or softening lengths.
     pub sizes: ArraySizes<'a, T>,
 }
 
 impl<'a, T: Precision> ArrayPoints<'a, T> {
-    /// Sources without sizes that are the targets.
+    /// Sources that are also the targets, without sizes.
     pub fn of(sources: &'a Array<T>) -> Self {
         Self {
             sources,
@@ -39,13 +39,13 @@ impl<'a, T: Precision> ArrayPoints<'a, T> {
 }
 
 impl<T: Precision> Memory<T> {
-    /// A plan on the GPU that this memory belongs to, for points in it. The plan keeps what it needs of the arrays.
+    /// A plan for points in this memory, on its GPU. The plan copies what it needs of the arrays.
     ///
-    /// It is evaluated for an array of strengths by [`PlanOf::evaluate_array`], or as every plan from the host.
+    /// Evaluate it for an array of strengths by [`PlanOf::evaluate_array`], or from the host like any other plan.
     ///
     /// # Errors
-    /// As [`crate::SumOf::plan`]; [`Error::Unsupported`] on the host, where [`crate::SumOf::plan`] plans, and for arrays in
-    /// another memory.
+    /// As [`crate::SumOf::plan`]; [`Error::Unsupported`] on the host, where [`crate::SumOf::plan`] is used instead, and
+    /// for arrays in another memory.
     pub fn plan<G: Geometry>(&self, request: &Request<G>, points: &ArrayPoints<'_, T>) -> Result<PlanOf<T, G>, Error> {
         let gpu = self.gpu()?;
         let points = points.on_gpu(gpu)?;
@@ -57,11 +57,11 @@ impl<T: Precision> Memory<T> {
 }
 
 impl<T: Precision, G: Geometry> PlanOf<T, G> {
-    /// Sums for strengths that lie in the memory it was planned in; the results stay there, one array per output.
+    /// Sums for strengths in the memory of the plan's points. The results stay there, one array per output.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate); [`Error::Unsupported`] for a plan that was not made by [`Memory::plan`] of the same
-    /// memory.
+    /// As [`evaluate`](Self::evaluate); [`Error::Unsupported`] for a plan that was not made by [`Memory::plan`] of the
+    /// same memory.
     pub fn evaluate_array(&mut self, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
         let memory = strengths.memory();
         let gpu = memory.gpu()?;
@@ -73,10 +73,10 @@ impl<T: Precision, G: Geometry> PlanOf<T, G> {
     }
 }
 
-/// What engines say that do not sum between arrays.
+/// The error of engines that do not sum between arrays.
 pub(crate) fn not_between_arrays<E: ?Sized>(_: &E) -> Error {
     Error::Unsupported {
-        what: "strengths in a graphics processor's memory for a plan of the host's points".to_owned(),
+        what: "strengths in a GPU's memory for a plan of the host's points".to_owned(),
         remedy: "plan with `Memory::plan`, or evaluate strengths of the host",
     }
 }
@@ -87,7 +87,7 @@ mod tests {
     use crate::kernel::Kernel;
 
     #[test]
-    fn plans_between_arrays_are_a_graphics_processors() {
+    fn plans_between_arrays_need_a_gpu() {
         let memory = Memory::<f64>::host();
         let array = memory.store(vec![0.0; 6]).unwrap();
         let made = memory.plan(&Request::<crate::Space>::new(Kernel::Coulomb), &ArrayPoints::of(&array));

@@ -1,13 +1,13 @@
-//! How the strengths of vortex elements change.
+//! The rates of change of vortex strengths.
 
 use super::array::{Array, Place, same_length};
 use crate::{Error, Precision};
 use farfield_cuda::resident;
 use rayon::prelude::*;
 
-/// How the strength $\gamma$ of an element changes where the velocity gradient is $G$: by
-/// $(cG+tG^T)\gamma+\lambda(|\gamma|\omega/|\omega|-\gamma)$, with $\omega$ the curl of the velocity and the element's
-/// own $k\gamma/\sigma^3$.
+/// The rate of change of the strength $\gamma$ of an element where the velocity gradient is $G$:
+/// $(cG+tG^T)\gamma+\lambda(|\gamma|\omega/|\omega|-\gamma)$, where $\omega$ is the curl of the velocity plus the
+/// element's own vorticity $k\gamma/\sigma^3$.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StrengthLaw {
     /// $c$
@@ -18,16 +18,16 @@ pub struct StrengthLaw {
     pub relaxation: f64,
     /// $k$
     pub own_vorticity: f64,
-    /// $\sigma$, where elements do not each have their own.
+    /// $\sigma$, unless each element has its own.
     pub size: f64,
 }
 
 impl StrengthLaw {
-    /// The rates of change of strengths, from the velocity gradients at their elements, row by row; `sizes` where each
-    /// element has its own. All arrays lie in the same memory, and so does the result.
+    /// The rates of change of strengths, from the velocity gradients at the elements, row by row; `sizes` if each
+    /// element has its own. All arrays and the result lie in the same memory.
     ///
     /// # Errors
-    /// [`Error::Length`] if lengths do not fit, [`Error::Unsupported`] if the arrays lie in different memories,
+    /// [`Error::Length`] if lengths do not match, [`Error::Unsupported`] if the arrays lie in different memories,
     /// [`Error::Driver`] if the device failed.
     pub fn rates<T: Precision>(
         &self,
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(rate(law, [1.0, 0.0, 0.0], along_y), [-1.0, 1.0, 0.0]);
         assert_eq!(rate(law, [0.0, 2.0, 0.0], along_y), [0.0; 3]);
         assert_eq!(rate(law, [1.0, 2.0, 3.0], [0.0; 9]), [0.0; 3]);
-        // Its own vorticity is 24 / 2^3 = 3 along x, beside 3 along y.
+        // Its own vorticity is 24 / 2^3 = 3 along x; the curl of the velocity is 3 along y.
         let own = StrengthLaw {
             own_vorticity: 24.0,
             size: 2.0,

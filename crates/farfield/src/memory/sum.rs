@@ -14,9 +14,9 @@ use std::sync::Arc;
 /// Core sizes or softening lengths.
 #[derive(Debug, Clone, Copy)]
 pub enum ArraySizes<'a, T: Precision> {
-    /// None.
+    /// No sizes.
     None,
-    /// The same for every source.
+    /// One size for all sources.
     Global(T),
     /// One for each source.
     PerSource {
@@ -34,18 +34,18 @@ pub struct Summed<T: Precision> {
     pub outputs: Vec<Array<T>>,
     /// The parameters of the plan.
     pub parameters: Parameters,
-    /// The error that was measured; `None` if the request has no check.
+    /// The measured error; `None` if the request has no check.
     pub check: Option<Check>,
-    /// Seconds it took, planning included.
+    /// Total seconds, planning included.
     pub seconds: f64,
 }
 
 impl<T: Precision> Memory<T> {
-    /// Plans and evaluates: `strengths` vector by vector, source by source, component by component. Sums in a GPU's memory
-    /// are done there; on the host, on the device of the request.
+    /// Plans and evaluates. `strengths` are ordered by vector, source and component. Sums in a GPU's memory are done on
+    /// that GPU; sums on the host, on the device of the request.
     ///
     /// # Errors
-    /// As [`crate::PlanOf::evaluate`], and [`Error::Unsupported`] for an array that lies in another memory.
+    /// As [`crate::PlanOf::evaluate`], and [`Error::Unsupported`] for an array in another memory.
     pub fn sum<G: Geometry>(
         &self,
         request: &Request<G>,
@@ -92,7 +92,7 @@ impl<'a, T: Precision> ArraySizes<'a, T> {
         })
     }
 
-    /// The size of all sources, or the largest; and each source's own.
+    /// The size of all sources, or the largest; and the size of each source.
     pub(super) fn on_gpu(&self, gpu: &Arc<GpuMemory<T>>) -> Result<(Sizes<T>, Option<&'a resident::Array<T>>), Error> {
         Ok(match *self {
             ArraySizes::None => (Sizes::None, None),
@@ -103,7 +103,7 @@ impl<'a, T: Precision> ArraySizes<'a, T> {
 }
 
 impl<T: Precision> Summed<T> {
-    /// The results of a device in its own memory.
+    /// The results of a sum on a device, in its memory.
     fn on_gpu(summed: resident::Results<T>, gpu: &Arc<GpuMemory<T>>) -> Self {
         let outputs = summed.outputs.into_iter().map(|array| Array {
             place: Place::gpu(gpu, array),

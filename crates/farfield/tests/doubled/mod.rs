@@ -1,11 +1,11 @@
-//! Sums over all pairs in twice the double precision: written apart from the library, to measure it by.
+//! Sums over all pairs in twice double precision: a reference written independently of the library.
 
 use farfield::Precision;
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::plane;
 use rayon::prelude::*;
 
-/// What is summed, at the sources themselves.
+/// A sum at the sources themselves.
 #[derive(Clone)]
 pub struct Problem {
     pub name: &'static str,
@@ -17,7 +17,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The same with all numbers rounded to single precision.
+    /// The problem with all numbers rounded to single precision.
     pub fn in_single(&self) -> Self {
         let round = |x: f64| f64::from(x as f32);
         Self {
@@ -29,7 +29,7 @@ impl Problem {
     }
 }
 
-/// A number as the sum of two: 32 digits.
+/// A number as the unevaluated sum of two: 32 digits.
 #[derive(Clone, Copy, Default)]
 struct Doubled(f64, f64);
 
@@ -43,7 +43,7 @@ impl Doubled {
         Self(high, low - (high - sum))
     }
 
-    /// The product with another number, exactly rounded to the pair.
+    /// Adds the product of `a` and `b`, rounded only to the pair.
     fn add_product(self, a: f64, b: f64) -> Self {
         let product = a * b;
         self.add(product).add(a.mul_add(b, -product))
@@ -69,7 +69,7 @@ impl Exact {
         }
     }
 
-    /// The relative error of values over all targets, the denominator floored as the library says.
+    /// The relative error of values over all targets, with the denominator floored as the library documents.
     pub fn error<T: Precision>(&self, output: Output, values: &[T], epsilon: f64) -> f64 {
         let (_, exact, absolute) = self.outputs.iter().find(|(o, ..)| *o == output).unwrap();
         let difference: f64 = values.iter().zip(exact).map(|(a, b)| (a.to_f64() - b).powi(2)).sum();
@@ -83,8 +83,8 @@ impl Exact {
     }
 }
 
-/// The exact value at a target. Each contribution is good to a few units of the last digit of double precision, and the sum
-/// loses none.
+/// The exact value at a target. Each contribution is correct to a few units in the last place of double precision, and
+/// summing them loses nothing.
 fn at(problem: &Problem, output: Output, i: usize) -> (Vec<f64>, f64) {
     let components = output.components();
     let strengths = problem.kernel.strength_components();
