@@ -23,11 +23,11 @@ pub struct Plane;
 /// The geometry of a sum: [`Space`] or [`Plane`].
 #[expect(private_bounds, reason = "it seals the trait, and engines are not public")]
 pub trait Geometry: Planned<Self> + fmt::Debug + Copy + PartialEq + Send + Sync + 'static {
-    /// Coordinates of a point.
+    /// The number of coordinates of a point.
     const COORDINATES: usize;
-    /// The orders an expert may fix.
+    /// The allowed orders.
     const ORDERS: Limits<usize>;
-    /// The opening or coupling criteria an expert may fix.
+    /// The allowed opening or coupling criteria.
     const THETAS: Limits<f64>;
     /// A point.
     type Point<T: Real>: Copy + PartialEq + fmt::Debug + Send + Sync + 'static;
@@ -36,22 +36,22 @@ pub trait Geometry: Planned<Self> + fmt::Debug + Copy + PartialEq + Send + Sync 
     /// A quantity that a sum produces at every target.
     type Output: Copy + PartialEq + fmt::Debug + Send + Sync + 'static;
 
-    /// The points whose coordinates follow one another in `numbers`.
+    /// The points whose coordinates are stored one after the other in `numbers`.
     fn points<T: Real>(numbers: &[T]) -> &[Self::Point<T>];
     /// The name of a kernel.
     fn kernel_name(kernel: Self::Kernel) -> &'static str;
     /// The name of an output.
     fn output_name(output: Self::Output) -> &'static str;
-    /// Numbers per source: the strength's components.
+    /// The number of values per source: the components of a strength.
     fn strength_components(kernel: Self::Kernel) -> usize;
-    /// Numbers per target of an output.
+    /// The number of values per target of an output.
     fn output_components(kernel: Self::Kernel, output: Self::Output) -> usize;
-    /// The outputs that a kernel has, the usual one first.
+    /// The outputs of a kernel, the default one first.
     fn outputs(kernel: Self::Kernel) -> &'static [Self::Output];
     /// The column of an output's absolute contributions, and their factor.
     #[doc(hidden)]
     fn absolute_column(kernel: Self::Kernel, output: Self::Output) -> (usize, f64);
-    /// What a measurement needs to know of an output.
+    /// The name, components and absolute contributions of an output, for measurements.
     #[doc(hidden)]
     fn output_kind(kernel: Self::Kernel, output: Self::Output) -> OutputKind {
         OutputKind {
@@ -63,7 +63,7 @@ pub trait Geometry: Planned<Self> + fmt::Debug + Copy + PartialEq + Send + Sync 
     /// Refuses outputs, constants and methods that do not fit the kernel.
     #[doc(hidden)]
     fn validate_kernel(request: &Request<Self>) -> Result<(), Error>;
-    /// Compares a field at the chosen targets with the true sum, for every vector and output.
+    /// Compares a field with the exact sum at the chosen targets, for every vector and output.
     #[doc(hidden)]
     fn compare_with_truth<T: Real>(
         sum: &Sum<T, Self>,
@@ -74,12 +74,12 @@ pub trait Geometry: Planned<Self> + fmt::Debug + Copy + PartialEq + Send + Sync 
     );
 }
 
-/// A range of values, and the same range in words for messages.
+/// A range of values, and its text for messages.
 #[derive(Debug, Clone)]
 pub struct Limits<V> {
     /// The values.
     pub range: RangeInclusive<V>,
-    /// The range in words.
+    /// The text of the range.
     pub text: &'static str,
 }
 

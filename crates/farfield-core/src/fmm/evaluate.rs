@@ -8,7 +8,7 @@ use crate::pages::give_back;
 use crate::report::{Phase, Seconds};
 use crate::simd::Real;
 
-/// An FMM or a treecode, ready for strengths: geometry, far field and near field.
+/// An FMM or a treecode that can be evaluated: geometry, far field and near field.
 #[derive(Debug)]
 pub(crate) struct Fmm<T: Real, F = Harmonics<T>> {
     pub layout: Layout<T>,
@@ -17,7 +17,7 @@ pub(crate) struct Fmm<T: Real, F = Harmonics<T>> {
 }
 
 impl<T: Real, F: Far<T>> Fmm<T, F> {
-    /// Fills `sums` from `strengths`, both as [`Far`] has them.
+    /// Fills `sums` from `strengths`, both in the layout of [`Far`].
     pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
         let Self { layout, far, near } = self;
         seconds.time(Phase::P2m, || far.p2m(layout, strengths)); // sources into their leaf's multipole

@@ -3,12 +3,12 @@
 use super::layout::Layout;
 use crate::simd::Real;
 
-/// Expansions of the boxes of a [`Layout`]. An algebra of expansions (harmonic, Bessel, proxies) implements it; the algorithm
-/// ([`super::evaluate`]) and the pairs ([`super::near`]) do not know which.
+/// Expansions of the boxes of a [`Layout`]. A kind of expansion (harmonic, Bessel, proxies) implements this trait; the
+/// algorithm ([`super::evaluate`]) and the pairs ([`super::near`]) do not depend on the kind.
 ///
-/// `strengths` are stream by stream, in tree order. In `sums`, a leaf with `n` targets from `a` on has the block
-/// `sums[rows * a..rows * (a + n)]`, sum `k` of its target `i` at `k * n + i`; `rows` are the sums per target over all strength
-/// vectors.
+/// `strengths` are ordered stream by stream, in tree order. In `sums`, a leaf with `n` targets from `a` on has the
+/// block `sums[rows * a..rows * (a + n)]`, with sum `k` of its target `i` at `k * n + i`; `rows` is the number of sums
+/// per target over all strength vectors.
 pub(crate) trait Far<T: Real> {
     /// P2M: the sources of each leaf into its multipole.
     fn p2m(&mut self, layout: &Layout<T>, strengths: &[T]);
@@ -24,6 +24,6 @@ pub(crate) trait Far<T: Real> {
     fn l2p(&self, layout: &Layout<T>, sums: &mut [T]);
     /// M2P: the multipoles of smaller boxes, or of a treecode's far boxes, at the targets of a leaf.
     fn m2p(&self, layout: &Layout<T>, sums: &mut [T]);
-    /// Returns the memory of the locals to the system until the next evaluation, where memory is spared.
+    /// Returns the memory of the locals to the system until the next evaluation, if memory is spared.
     fn spare_locals(&mut self);
 }

@@ -19,7 +19,7 @@ use crate::tuning::truncation::class_of;
 pub(crate) struct HarmonicOrders {
     /// The highest degree kept in expansions.
     pub highest: usize,
-    /// For each level and shift, the degree up to which M2L works.
+    /// For each level and shift, the highest degree of M2L.
     pub m2l: Vec<[u8; SHIFTS]>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Harmonics<T: Real> {
     /// Strength vectors evaluated at once.
     pub(super) vectors: usize,
     pub orders: HarmonicOrders,
-    /// Nanoseconds of a translation by rotations, see [`crate::cost::OperatorCosts::m2l`].
+    /// Nanoseconds of a translation by rotations; see [`crate::cost::OperatorCosts::m2l`].
     m2l_cost: [f64; 3],
     pub(super) tables: Tables<T>,
     /// The translation of each block of M2L work.
@@ -40,7 +40,7 @@ pub(crate) struct Harmonics<T: Real> {
     pub multipoles: Vec<T>,
     pub(super) locals: Vec<T>,
     pub(super) scratch: ScratchPool<T>,
-    /// Whether memory goes back to the system as soon as it is not needed.
+    /// Whether memory is returned to the system as soon as it is not needed.
     pub is_sparing: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Tables<T: Real> {
     pub m2m: Translations<T>,
     pub m2l: Translations<T>,
     pub l2l: Translations<T>,
-    /// For each shift, its number among the directions of `m2l`.
+    /// For each shift, its index among the directions of `m2l`.
     pub m2l_direction: Vec<u16>,
 }
 
@@ -104,12 +104,12 @@ impl<T: Real> Harmonics<T> {
         }
     }
 
-    /// Uses other orders from now on.
+    /// Uses these orders from now on.
     pub fn set_orders(&mut self, layout: &Layout<T>, orders: HarmonicOrders) {
         let changed = orders.highest != self.orders.highest;
         self.orders = orders;
         if changed {
-            // The old memory goes before the new comes.
+            // The old memory is freed before the new memory is allocated.
             (self.multipoles, self.locals) = (Vec::new(), Vec::new());
             self.tables = Tables::new(self.orders.highest);
             self.ends = Ends::new(&self.pairs, self.orders.highest, self.streams());
@@ -154,7 +154,7 @@ impl<T: Real> Harmonics<T> {
         self.vectors * self.components()
     }
 
-    /// Numbers per box in `multipoles` and `locals`.
+    /// Values per box in `multipoles` and `locals`.
     pub fn box_stride(&self) -> usize {
         self.streams() * coefficient_count(self.orders.highest)
     }
@@ -165,7 +165,7 @@ impl<T: Real> Harmonics<T> {
     }
 }
 
-/// How expansions of one order begin at sources and end at targets, and the memory a thread needs for it.
+/// The operators between points and expansions of one order, and the memory a thread needs for them.
 #[derive(Debug)]
 pub(super) struct Ends<T> {
     pub multipole_sources: FarSources<T>,

@@ -1,4 +1,4 @@
-//! The geometry of an evaluation: points in tree order, the tree, and the lists of who acts on whom.
+//! The geometry of an evaluation: points in tree order, the tree, and the interaction lists.
 
 use super::operators::{Frame, LeafPoints, Placement};
 use crate::pages::zeroed;
@@ -8,19 +8,19 @@ use crate::tree::octree::Node;
 use crate::tree::{Lists, Octree};
 use std::ops::Range;
 
-/// Points, tree and lists; it knows neither kernels nor expansions.
+/// Points, tree and lists, independent of kernels and expansions.
 #[derive(Debug)]
 pub(crate) struct Layout<T: Real> {
     pub tree: Octree,
     pub lists: Lists,
     pub sources: SortedPoints<T>,
-    /// `None`: the sources are the targets.
+    /// `None` if the sources are the targets.
     pub targets: Option<SortedPoints<T>>,
     /// Leaves in groups: `lists.leaves[leaf_groups[g]..leaf_groups[g + 1]]`.
     leaf_groups: Vec<usize>,
-    /// For each level, the children that each piece of parents collects.
+    /// For each level, the translations from children into each piece of parents.
     pub m2m_moves: Vec<Vec<Moves>>,
-    /// For each level, the parents that each piece of children takes over.
+    /// For each level, the translations from parents into each piece of children.
     pub l2l_moves: Vec<Vec<Moves>>,
 }
 
@@ -52,7 +52,7 @@ impl<T: Real> Layout<T> {
         self.target_points().of_box(&leaf.targets, &self.tree, leaf)
     }
 
-    /// The range of targets of a leaf, numbered as in [`Lists::leaves`].
+    /// The range of targets of a leaf, with indices as in [`Lists::leaves`].
     pub fn leaf_range(&self, leaf: usize) -> Range<usize> {
         let targets = &self.tree.nodes[self.lists.leaves[leaf] as usize].targets;
         targets.start as usize..targets.end as usize
@@ -88,7 +88,7 @@ pub(crate) struct SortedPoints<T> {
 }
 
 impl<T: Real> SortedPoints<T> {
-    /// Orders `points`.
+    /// Sorts `points` by `permutation`.
     pub fn new(points: &[[T; 3]], permutation: &[u32]) -> Self {
         const PIECE: usize = 64;
         let mut position: [Vec<T>; 3] = std::array::from_fn(|_| zeroed(T::ZERO, points.len()));
@@ -115,14 +115,14 @@ impl<T: Real> SortedPoints<T> {
     }
 }
 
-/// Boxes per piece of P2M work; fewer make more work for the threads, as leaves may hold many points.
+/// Boxes per piece of P2M work; few, because leaves may hold many points.
 pub(crate) const P2M_BOXES: usize = 8;
 /// Parents per piece of M2M work, and children per piece of L2L work: both fill vectors with boxes of one octant.
 pub(crate) const M2M_PARENTS: usize = 16;
 pub(crate) const L2L_CHILDREN: usize = 64;
 
 /// The M2M or L2L translations of a piece: for each octant, (source, target), so that vectors can be filled with boxes
-/// that share a shift. Boxes count from the start of the source level and of the piece.
+/// that share a shift. Indices count from the start of the source level and of the piece.
 #[derive(Debug, Default)]
 pub(crate) struct Moves {
     pub by_octant: [Vec<(u32, u32)>; 8],
@@ -163,8 +163,8 @@ fn by_level(tree: &Octree, moves: impl Fn(&Range<usize>, &Range<usize>) -> Vec<M
     levels
 }
 
-/// The moves of boxes in pieces: `add(number in its piece, box, moves of the piece)` for each box. The pieces of a level are
-/// shared among threads: the deepest level has nearly all boxes.
+/// The translations of boxes, in pieces: calls `add(index in its piece, box, moves of the piece)` for each box. The
+/// pieces of a level are shared among threads, because the deepest level has nearly all boxes.
 fn in_pieces(boxes: &Range<usize>, piece: usize, add: impl Fn(u32, usize, &mut Moves) + Sync + Send) -> Vec<Moves> {
     const PIECES_OF_TASK: usize = 8;
     map(boxes.len().div_ceil(piece), PIECES_OF_TASK, |k| {
@@ -177,7 +177,7 @@ fn in_pieces(boxes: &Range<usize>, piece: usize, add: impl Fn(u32, usize, &mut M
     })
 }
 
-/// About this many targets make a group of leaves.
+/// The approximate number of targets in a group of leaves.
 const GROUP_TARGETS: usize = 512;
 
 fn group_leaves(tree: &Octree, lists: &Lists) -> Vec<usize> {

@@ -1,7 +1,8 @@
 //! M2L: multipoles into the locals of boxes of the same level that do not touch.
 //!
-//! Two ways lead there: rotations, shift by shift, and for sources that are mirror images of one another about the target one product for
-//! all of them (`expansion::mirror`). Each block of target boxes takes for each set of mirrored shifts the way that costs less: [`Ways`].
+//! There are two ways: rotations, shift by shift, and one product for all sources that are mirror images of one another
+//! about the target (`expansion::mirror`). Each block of target boxes takes the cheaper way for each set of mirrored
+//! shifts: [`Ways`].
 
 use super::harmonics::{Harmonics, Tables};
 use super::layout::Layout;
@@ -14,7 +15,7 @@ use crate::parallel::{for_segments, map};
 use crate::simd::{Lanes, MAX_LANES, Real, SimdLevel, Vectorized, as_lanes, dispatch, lanes_len};
 use crate::tree::lists::{BLOCK, M2lBlock, SHIFTS, shift_index, shift_of};
 
-/// Every block of target boxes collects from its sources.
+/// Translates all sources into each block of target boxes.
 pub(super) fn translate_all<T: Real>(far: &mut Harmonics<T>, layout: &Layout<T>) {
     let stride = far.box_stride();
     let mut locals = std::mem::take(&mut far.locals);
@@ -42,8 +43,8 @@ pub(super) fn translate_all<T: Real>(far: &mut Harmonics<T>, layout: &Layout<T>)
     far.locals = locals;
 }
 
-/// Sets the locals of boxes from `first` on to zero. The locals of boxes without targets are zero and never written, so that
-/// they take no memory.
+/// Sets the locals of boxes from `first` on to zero. The locals of boxes without targets stay zero and are never
+/// written, so that they take no memory.
 fn clear_locals<T: Real>(layout: &Layout<T>, stride: usize, first: usize, locals: &mut [T]) {
     for (node, local) in layout.tree.nodes[first..].iter().zip(locals.chunks_mut(stride)) {
         if !node.targets.is_empty() {
@@ -52,7 +53,7 @@ fn clear_locals<T: Real>(layout: &Layout<T>, stride: usize, first: usize, locals
     }
 }
 
-/// Which sets of shifts are translated by one product, and the matrices for them.
+/// The sets of shifts that are translated by one product, and their matrices.
 #[derive(Debug)]
 pub(crate) struct Ways<T> {
     /// For each block, a bit for each set.
@@ -60,7 +61,7 @@ pub(crate) struct Ways<T> {
     matrices: Mirrored<T>,
 }
 
-/// What is known of the shifts of one set in one block.
+/// The pairs and targets of one set of shifts in one block.
 #[derive(Clone, Copy, Default)]
 struct OfSet {
     pairs: u32,
@@ -68,12 +69,13 @@ struct OfSet {
     targets: u128,
 }
 
-/// For each shift, its set and which image it is.
+/// For each shift, its set and its index among the images.
 static IMAGE_OF_SHIFT: std::sync::LazyLock<[(usize, usize); SHIFTS]> =
     std::sync::LazyLock::new(|| std::array::from_fn(|k| (set_of(shift_of(k)), image_of(shift_of(k)))));
 
 impl<T: Real> Ways<T> {
-    /// Chooses for each block; `rotation` is what a translation by rotations costs ([`crate::cost::OperatorCosts::m2l`]), of `streams` expansions.
+    /// Chooses for each block. `rotation` is the cost of a translation by rotations
+    /// ([`crate::cost::OperatorCosts::m2l`]), and each of the `streams` expansions is translated.
     pub fn new(
         simd: SimdLevel,
         blocks: &[M2lBlock],
@@ -87,7 +89,7 @@ impl<T: Real> Ways<T> {
         let gains = map(blocks.len(), TOGETHER, |k| {
             gains(&blocks[k], rotation, |set| order_of(blocks[k].level, set))
         });
-        // What a set gains in all, and the highest order it is used with.
+        // The total gain of a set, and the highest order it is used with.
         let (mut total, mut highest) = ([0.0; SETS], [0; SETS]);
         for (block, gains) in blocks.iter().zip(&gains) {
             for set in (0..SETS).filter(|set| gains[*set] > 0.0) {
@@ -95,7 +97,8 @@ impl<T: Real> Ways<T> {
                 highest[set] = highest[set].max(order_of(block.level, set));
             }
         }
-        // Its matrix is made of as many translations as it has columns, and copied; a plan should gain more than that the first time.
+        // Making a matrix costs one translation for each of its columns, and a copy. A plan should gain more than that
+        // in its first evaluation.
         let orders: [Option<usize>; SETS] = std::array::from_fn(|set| {
             let order = highest[set];
             let columns = coefficient_count(order) as f64;
@@ -118,13 +121,13 @@ impl<T: Real> Ways<T> {
         }
     }
 
-    /// Floats of memory a thread needs.
+    /// The number of floats of memory that a thread needs.
     pub fn scratch(&self) -> usize {
         lanes_len(mirror::workspace_len(self.matrices.order()))
     }
 }
 
-/// The nanoseconds that one product for all images gains over rotations, for each set of shifts of a block.
+/// The nanoseconds that one product for all images saves over rotations, for each set of shifts of a block.
 fn gains(block: &M2lBlock, rotation: [f64; 3], order: impl Fn(usize) -> usize) -> [f64; SETS] {
     let mut sets = [OfSet::default(); SETS];
     for (shift, pairs) in block.by_shift() {
@@ -168,7 +171,7 @@ impl<T: Real> Vectorized<T> for M2l<'_, T> {
             locals,
             scratch,
         } = self;
-        // The piece reaches up to the next block, so this also clears boxes that nothing acts on.
+        // The piece extends to the next block, so this also clears boxes without any sources.
         clear_locals(layout, far.box_stride(), block.targets.start, locals);
         for (shift, pairs) in block.by_shift() {
             if mirrored >> IMAGE_OF_SHIFT[shift].0 & 1 == 1 {
@@ -195,7 +198,7 @@ impl<T: Real> Vectorized<T> for M2l<'_, T> {
     }
 }
 
-/// At most `LANES` pairs of boxes that share a shift, by rotations.
+/// Translates at most `LANES` pairs of boxes that share a shift, by rotations.
 #[inline(always)]
 fn rotate_batch<V: Lanes>(
     far: &Harmonics<V::Elem>,
@@ -232,7 +235,7 @@ struct Mirrors {
 
 const NO_BOX: u32 = u32::MAX;
 
-/// The targets of a block that sources act on by the shifts of a set, in order, and how many they are.
+/// The targets of a block with sources in a set of shifts, in order, and their number.
 fn sources_of_set(block: &M2lBlock, set: usize) -> ([Mirrors; BLOCK], usize) {
     let mut all = [Mirrors {
         target: 0,
@@ -262,7 +265,7 @@ fn sources_of_set(block: &M2lBlock, set: usize) -> ([Mirrors; BLOCK], usize) {
     (all, count)
 }
 
-/// At most `LANES` targets with the sources of a set of mirrored shifts, by one product.
+/// Translates the sources of a set of mirrored shifts into at most `LANES` targets, by one product.
 #[inline(always)]
 fn mirror_batch<V: Lanes>(
     far: &Harmonics<V::Elem>,
@@ -322,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_that_fill_a_volume_are_translated_together_and_those_on_a_line_alone() {
+    fn boxes_in_a_volume_are_translated_by_products_and_those_on_a_line_by_rotations() {
         let share = |set, n| {
             let (blocks, ways) = ways(set, n);
             let together = blocks.iter().zip(&ways.mirrored).map(|(block, mirrored)| {
@@ -336,7 +339,7 @@ mod tests {
         };
         assert!(share(PointSet::Cube, 60_000) > 0.5);
         assert!(share(PointSet::Line, 20_000) < 0.2);
-        // Matrices would cost more than they gain.
+        // The matrices would cost more than they save.
         assert_eq!(share(PointSet::Cube, 300), 0.0);
     }
 

@@ -1,9 +1,9 @@
 //! The fast multipole method: near neighbours in pairs, everything else through expansions.
 //!
-//! [`evaluate`] is the algorithm on one screen, over three parts: [`layout`] (points, tree, lists), [`far`] (expansions and their
-//! seven operators behind one trait; [`harmonics`] are the solid harmonics) and [`near`] (pairs; [`mutual`] meets pairs of leaves
-//! once, where that pays). [`passes`] runs each operator over all boxes in parallel, [`m2l`] the one between boxes; [`operators`]
-//! are those between points and one box.
+//! [`evaluate`] is the algorithm on one screen, over three parts: [`layout`] (points, tree, lists), [`far`] (expansions
+//! and their seven operators behind one trait, implemented by [`harmonics`], the solid harmonics) and [`near`] (pairs;
+//! [`mutual`] computes each pair of leaves once for both, if that is faster). [`passes`] runs each operator over all
+//! boxes in parallel, except M2L, which is in [`m2l`]. [`operators`] has the operators between points and one box.
 
 pub(crate) mod evaluate;
 pub(crate) mod far;

@@ -1,8 +1,9 @@
-//! P2P between leaves whose sources are their targets: each pair of leaves is met once, for the points of both.
+//! P2P between leaves whose sources are their targets: each pair of leaves is computed once, for the points of both.
 //!
-//! Leaves that follow one another on the curve form a group, the task of one thread. It meets each of its leaves with those
-//! neighbours that come later, in its own group or in others, and keeps what all of them receive in memory of its own. Then every
-//! leaf collects its sums from the groups that met it, one after the other: results do not depend on the number of threads.
+//! Leaves that follow one another on the curve form a group, which is the task of one thread. It pairs each of its
+//! leaves with the neighbours that come later, in its own group or in others, and keeps the contributions to all of
+//! them in its own memory. Then every leaf adds the contributions of all groups in a fixed order, so that results do
+//! not depend on the number of threads.
 
 use super::layout::Layout;
 use super::near::Near;
@@ -15,49 +16,50 @@ use crate::tree::rows::Rows;
 use crate::tree::{Lists, Octree};
 use std::ops::Range;
 
-/// Leaves of a group: many, so that few neighbours are in others.
+/// The largest number of leaves in a group; large, so that few neighbours are in other groups.
 const MOST_LEAVES: usize = 64;
-/// The same where there are few, so that many threads find a group.
+/// The smallest number of leaves in a group, so that many threads get a group.
 const FEWEST_LEAVES: usize = 8;
-/// Groups that are enough for many threads.
+/// A number of groups that is enough for many threads.
 const MANY_GROUPS: usize = 256;
-/// Points in a leaf, on average, from which on meeting pairs once pays in double precision.
+/// The average number of points in a leaf from which on computing pairs once is faster, in double precision.
 const FEWEST_POINTS: usize = 24;
-/// The same in single precision.
+/// The average number of points in a leaf from which on computing pairs once is faster, in single precision.
 const FEWEST_POINTS_IN_SINGLES: usize = 40;
 
-/// Numbers of memory for each point and sum, about: for the leaf's own group, and for those before it that meet it.
+/// The approximate number of values in memory for each point and sum: for the leaf's own group, and for the earlier
+/// groups with its neighbours.
 pub(crate) const COPIES: f64 = 2.5;
 
-/// Who meets whom, and where the sums are kept meanwhile. Leaves count as in [`Lists::leaves`].
+/// The pairs of leaves to compute once, and the memory for their sums. Leaves have their indices in [`Lists::leaves`].
 #[derive(Debug)]
 pub(crate) struct Mutual<T> {
-    /// Leaves of a group.
+    /// The number of leaves in a group.
     group: usize,
-    /// For each leaf, the later ones it meets, and the first of their points in the group's memory.
+    /// For each leaf, the later leaves it is paired with, and the first of their points in the group's memory.
     both: Rows<(u32, u32)>,
-    /// For each leaf, the ranges of sources that act on it and not the other way.
+    /// For each leaf, the ranges of sources that act on it in one direction only.
     one_way: Rows<(u32, u32)>,
     /// For each group, the first point of its memory.
     starts: Vec<usize>,
-    /// For each leaf, its first point in the memory of every group that met it.
+    /// For each leaf, its first point in the memory of every group that contributes to it.
     kept: Rows<usize>,
-    /// The memory of all groups: for each of their leaves as many sums as a point has, times its points.
+    /// The memory of all groups: for each point of their leaves, the sums of one point.
     pub(super) sums: Vec<T>,
 }
 
-/// What one group of leaves does.
+/// The work of one group of leaves.
 #[derive(Default)]
 struct Group {
     both: Rows<(u32, u32)>,
     one_way: Rows<(u32, u32)>,
-    /// The leaves it meets, and the first of their points in its memory.
+    /// The leaves it contributes to, and the first of their points in its memory.
     touched: Vec<(u32, u32)>,
     points: usize,
 }
 
 impl<T: Real> Mutual<T> {
-    /// `None` where leaves are too small for that to pay.
+    /// `None` if leaves are too small for this to be faster.
     pub fn new(layout: &Layout<T>, pairs: &Pairs) -> Option<Self> {
         let (tree, lists) = (&layout.tree, &layout.lists);
         let leaves = Leaves { tree, lists };
@@ -84,7 +86,7 @@ impl<T: Real> Mutual<T> {
             points += of_group.points;
             starts.push(points);
         }
-        // Leaf by leaf, groups in their order.
+        // Ordered by leaf, and for each leaf by group.
         kept.sort_by_key(|(leaf, _)| *leaf);
         let mut of_leaves = Rows::default();
         for same in kept.chunk_by(|a, b| a.0 == b.0) {
@@ -120,7 +122,7 @@ impl Leaves<'_> {
             .map_or(0, |last| self.range(last).end as usize)
     }
 
-    /// Whether all sources of one leaf act on another by pairs.
+    /// Whether all sources of `leaf` act on `other` by pairs.
     fn acts_on(&self, leaf: usize, other: usize) -> bool {
         let range = self.range(leaf);
         let ranges = self.lists.p2p.row(other);
@@ -165,7 +167,7 @@ impl Leaves<'_> {
         group
     }
 
-    /// The first leaf whose points begin at `point` or after it.
+    /// The first leaf whose points begin at or after `point`.
     fn first_from(&self, point: u32) -> usize {
         self.lists
             .leaves
@@ -173,7 +175,7 @@ impl Leaves<'_> {
     }
 }
 
-/// Appends a range, or lengthens the last one.
+/// Appends a range, or extends the last one.
 fn extend(ranges: &mut Vec<(u32, u32)>, range: Range<u32>) {
     match ranges.last_mut() {
         Some(last) if last.1 == range.start => last.1 = range.end,
@@ -182,14 +184,14 @@ fn extend(ranges: &mut Vec<(u32, u32)>, range: Range<u32>) {
 }
 
 impl<T: Real> Near<T> {
-    /// P2P of all leaves, pairs met once.
+    /// P2P of all leaves, with each pair computed once.
     pub(super) fn p2p_mutual(&self, layout: &Layout<T>, mutual: &mut Mutual<T>, strengths: &[T], sums: &mut [T]) {
         let rows = self.pairs.sums();
         let mut memory = std::mem::take(&mut mutual.sums);
         let start = |g: usize| rows * mutual.starts[g];
         for_segments(&mut memory, 0..mutual.starts.len() - 1, &start, &|g, piece| {
             self.meet_group(layout, mutual, g, strengths, piece, true);
-            // Distances that are too small for narrow vectors.
+            // Some distances are too small for single-precision root estimates.
             if !piece.iter().all(|sum| sum.is_finite()) {
                 self.meet_group(layout, mutual, g, strengths, piece, false);
             }
@@ -209,7 +211,8 @@ impl<T: Real> Near<T> {
         mutual.sums = memory;
     }
 
-    /// What the leaves of a group, and those that they meet, receive; met once, or from each side.
+    /// Computes the contributions of a group to its leaves and the leaves paired with them, each pair once or from each
+    /// side.
     fn meet_group(
         &self,
         layout: &Layout<T>,
@@ -249,7 +252,7 @@ impl<T: Real> Near<T> {
         }
     }
 
-    /// Adds the pairs of a leaf's targets with ranges of sources, and with its own if asked for.
+    /// Adds the pairs of a leaf's targets with ranges of sources, and with its own sources if `with_own`.
     fn add_ranges(
         &self,
         layout: &Layout<T>,
@@ -283,7 +286,8 @@ mod tests {
     use crate::simd::SimdLevel;
     use crate::sum::{Method, Request};
 
-    /// Calls `check` with an engine that meets pairs once, of evenly spread, crowded and surface points, at every level.
+    /// Calls `check` with an engine that computes pairs once, for uniform, clustered and surface points, at every SIMD
+    /// level.
     fn with_engines(check: impl Fn(&mut Fmm<f64>, &[f64], &str)) {
         let mut checked = 0;
         for set in [PointSet::Cube, PointSet::Plummer, PointSet::Sphere] {
@@ -307,20 +311,20 @@ mod tests {
                 }
             }
         }
-        // Without vectors, as on some machines or where the environment asks for it, leaves are chosen too small for that.
+        // At the scalar level, of the machine or of the environment, leaves are too small for it.
         assert!(checked > 0 || SimdLevel::best().name() == "scalar");
     }
 
     fn assert_close(a: &[f64], b: &[f64], name: &str) {
         let largest = b.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
         for (a, b) in a.iter().zip(b) {
-            // Roots are as exact as the tolerance of 1e-6 asks for.
+            // Square roots are only as accurate as the tolerance of 1e-6 requires.
             assert!((a - b).abs() < 1e-6 * largest, "{name}: {a} {b}");
         }
     }
 
     #[test]
-    fn pairs_met_once_give_what_pairs_met_from_each_side_give() {
+    fn pairs_computed_once_equal_pairs_computed_from_each_side() {
         with_engines(|engine, strengths, name| {
             let sums = |engine: &mut Fmm<f64>| {
                 let mut sums = vec![1.0; engine.near.rows() * strengths.len()];
@@ -328,14 +332,14 @@ mod tests {
                 sums
             };
             let (once, again) = (sums(engine), sums(engine));
-            assert_eq!(once, again, "{name}: nothing is left over in the memory of the groups");
+            assert_eq!(once, again, "{name}: the memory of the groups keeps nothing");
             engine.near.mutual = None;
             assert_close(&once, &sums(engine), name);
         });
     }
 
     #[test]
-    fn groups_whose_sums_are_not_finite_are_met_from_each_side() {
+    fn groups_with_sums_that_are_not_finite_are_computed_from_each_side() {
         with_engines(|engine, strengths, name| {
             let mutual = engine.near.mutual.take().unwrap();
             let rows = engine.near.pairs.sums();

@@ -5,7 +5,7 @@ use super::mutual::Mutual;
 use crate::p2p::{Block, PairSums, Pairs, SortedSizes, Sources, columns};
 use crate::simd::{Real, SimdLevel};
 
-/// What pairs of points need besides a [`Layout`].
+/// The kernel and sizes of the pairs of a [`Layout`].
 #[derive(Debug)]
 pub(crate) struct Near<T: Real> {
     pub simd: SimdLevel,
@@ -14,7 +14,7 @@ pub(crate) struct Near<T: Real> {
     pub vectors: usize,
     /// Squared core size: one for all, or per source in tree order.
     pub size2: SortedSizes<T>,
-    /// Pairs of leaves that are met once; `None` where all are met from each side.
+    /// Pairs of leaves that are computed once for both; `None` if all are computed from each side.
     pub mutual: Option<Mutual<T>>,
 }
 

@@ -1,7 +1,7 @@
 //! The operators between points and expansions of one box: P2M, P2L, M2P, L2P.
 //!
-//! Points are brought into the frame of their leaf as they are read ([`Frame`]), relative to its centre and in units of its side
-//! ([`Placement`] moves them to another box's frame); a register holds several points.
+//! Points are transformed into the frame of their leaf as they are read ([`Frame`]), relative to its centre and in
+//! units of its side; [`Placement`] moves them to another box's frame. A register holds several points.
 
 use crate::expansion::coefficient_count;
 use crate::expansion::harmonics::{PointLanes, Recurrence};
@@ -10,7 +10,7 @@ use crate::simd::{Lanes, Real, RsqrtAccuracy, as_lanes, lanes_len, rsqrt};
 use crate::tree::Octree;
 use crate::tree::octree::Node;
 
-/// From leaf coordinates `u` to another box's: `u * ratio + offset`.
+/// The map from leaf coordinates `u` to another box's: `u * ratio + offset`.
 #[derive(Debug, Clone, Copy)]
 pub struct Placement {
     pub ratio: f64,
@@ -18,7 +18,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Stay in the leaf's own frame.
+    /// The leaf's own frame.
     pub const SAME: Placement = Placement {
         ratio: 1.0,
         offset: [0.0; 3],
@@ -28,19 +28,19 @@ impl Placement {
 /// The frame of a leaf.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<T> {
-    /// Its centre along each axis, in two parts: points far from the origin keep all their digits.
+    /// Its centre along each axis, in two parts, so that points far from the origin keep all their digits.
     centre: [[T; 2]; 3],
     inverse_side: f64,
 }
 
 impl<T: Real> Frame<T> {
-    /// Of points that are given relative to the centre, in units of the side.
+    /// The frame of points that are given relative to the centre, in units of the side.
     pub const UNIT: Self = Self {
         centre: [[T::ZERO; 2]; 3],
         inverse_side: 1.0,
     };
 
-    /// Of a box of a tree.
+    /// The frame of a box of a tree.
     pub fn of(tree: &Octree, node: &Node) -> Self {
         let middle = tree.centre_from_corner(node);
         let centre = std::array::from_fn(|axis| {
@@ -63,7 +63,7 @@ impl<T: Real> Frame<T> {
     }
 }
 
-/// `a + b` without any loss, as a number and what rounding took from it.
+/// `a + b` as the rounded sum and its exact round-off error.
 fn exact_sum(a: f64, b: f64) -> [f64; 2] {
     let sum = a + b;
     let from_b = sum - a;
@@ -107,7 +107,7 @@ impl<'a, T: Real> LeafPoints<'a, T> {
             for axis in 0..3 {
                 let column = &self.position[axis][at..];
                 let offset = V::splat(T::from_f64(placement.offset[axis]));
-                // The first difference is exact where the centre is farther away than the leaf is wide.
+                // The first difference is exact if the centre is farther from the origin than the leaf is wide.
                 let [first, second] = self.frame.centre[axis];
                 let position = V::from_slice_partial(column, count, column[0]);
                 let from_centre = position - V::splat(first) - V::splat(second);
@@ -127,12 +127,12 @@ impl<'a, T: Real> LeafPoints<'a, T> {
     }
 }
 
-/// Memory for [`add_sources`], in vectors.
+/// The length of the memory for [`add_sources`], in vectors.
 pub fn workspace_len(order: usize, streams: usize) -> usize {
     streams * coefficient_count(order)
 }
 
-/// At most this many expansions are accumulated in one sweep over the points.
+/// The largest number of expansions that one sweep over the points accumulates.
 const STREAMS: usize = 4;
 
 /// P2M (regular basis) or P2L (irregular basis): adds the points' strengths to the expansions of all streams.
@@ -186,7 +186,7 @@ pub fn add_sources<V: Lanes, const IRREGULAR: bool>(
 
 /// [`add_sources`] for strengths of any form: adds to the expansions of all strength vectors.
 ///
-/// `scratch` is of [`strengths_scratch`] floats; `inverse_side` is that of the box the expansions belong to.
+/// `scratch` has [`strengths_scratch`] floats; `inverse_side` is one over the side of the box of the expansions.
 #[inline(always)]
 #[allow(clippy::too_many_arguments, reason = "one call per box, all plainly different")]
 pub fn add_strengths<V: Lanes, const IRREGULAR: bool>(
@@ -201,7 +201,8 @@ pub fn add_strengths<V: Lanes, const IRREGULAR: bool>(
     expansions: &mut [V::Elem],
     scratch: &mut [V::Elem],
 ) {
-    // Streams are expansions themselves, all made at once, or become the expansion of a vector. One call, compiled once.
+    // Streams are either expansions themselves, all made at once, or combined into the expansion of a vector. There is
+    // one call, so that it is compiled once.
     let direct = far.are_expansions();
     let (basis_order, sums_len) = if direct {
         (order, 0)
@@ -234,7 +235,7 @@ pub fn add_strengths<V: Lanes, const IRREGULAR: bool>(
     }
 }
 
-/// Floats that [`add_strengths`] needs to make so many expansions.
+/// The number of floats that [`add_strengths`] needs to make `expansions` expansions.
 pub fn strengths_scratch<T: Real>(far: &FarSources<T>, order: usize, expansions: usize) -> usize {
     if far.are_expansions() {
         lanes_len(workspace_len(order, expansions))
@@ -243,7 +244,7 @@ pub fn strengths_scratch<T: Real>(far: &FarSources<T>, order: usize, expansions:
     }
 }
 
-/// A few registers of points on their way into expansions.
+/// A few registers of points that are added to expansions.
 struct Batch<'a, T> {
     recurrence: &'a Recurrence<T>,
     order: usize,
@@ -273,8 +274,8 @@ impl<T: Real> Batch<'_, T> {
 
 /// L2P (regular basis) or M2P (irregular basis): adds the expansions' values to the sums of a leaf's targets.
 ///
-/// `derived` comes from [`FarOutputs::derive`]; `inverse_side` is that of the box the expansion belongs to. Sum `k` of
-/// target `i` is `sums[k * targets + i]`.
+/// `derived` comes from [`FarOutputs::derive`]; `inverse_side` is one over the side of the box of the expansion. Sum
+/// `k` of target `i` is `sums[k * targets + i]`.
 #[inline(always)]
 pub fn add_values<V: Lanes, const IRREGULAR: bool>(
     recurrence: &Recurrence<V::Elem>,
@@ -297,8 +298,8 @@ pub fn add_values<V: Lanes, const IRREGULAR: bool>(
     if all == 1 {
         return values.add::<V, 1, 4, IRREGULAR>(0, sums);
     }
-    // Three at a time, after the first four where that leaves none over: 3, 4, 10 and 12 sums. A loop, so that each
-    // number is compiled once; not a closure, which would be compiled without the instruction set.
+    // Three at a time, after the first four if that leaves no remainder: 3, 4, 10 and 12 sums. It is a loop, so that
+    // each case is compiled once, and not a closure, which would be compiled without the instruction set.
     let mut k = 0;
     if all % 3 == 1 {
         values.add::<V, 4, 2, IRREGULAR>(0, sums);
@@ -310,7 +311,7 @@ pub fn add_values<V: Lanes, const IRREGULAR: bool>(
     }
 }
 
-/// Expansions on their way to a leaf's targets.
+/// Expansions that are evaluated at a leaf's targets.
 struct Values<'a, T> {
     recurrence: &'a Recurrence<T>,
     outputs: &'a FarOutputs<T>,
@@ -325,7 +326,7 @@ impl<T: Real> Values<'_, T> {
     #[inline(always)]
     fn add<V: Lanes<Elem = T>, const S: usize, const B: usize, const IRREGULAR: bool>(&self, k: usize, sums: &mut [T]) {
         let n = self.targets.len();
-        // Each derivative is one over the side of the box.
+        // Each derivative brings a factor of one over the side of the box.
         let mut scales = [V::zero(); S];
         for (e, scale) in scales.iter_mut().enumerate() {
             let power = 1 + self.outputs.derivatives_of(k + e) as i32;
@@ -494,7 +495,7 @@ mod tests {
                     }
                     at += output.components();
                     let error = f64::sqrt(difference / size);
-                    // A dipole's error is that of a derivative.
+                    // The error of a dipole is that of a derivative.
                     let more = 1 + order * kernel.form().source_derivatives();
                     let allowed = more as f64 * 0.3f64.powi(order as i32) + 40.0 * T::EPSILON;
                     assert!(error < allowed, "{kernel:?} {side:?} {output} order {order}: {error:e}");
@@ -529,8 +530,8 @@ mod tests {
         }
     }
 
-    /// Points far from the origin, a part of them in a cluster `width` wide: in the frame of their leaf, against the same with
-    /// what every rounding takes kept apart.
+    /// Compares points in the frame of their leaf with a computation that keeps all round-off errors. The points are
+    /// far from the origin, some of them in a cluster `width` wide.
     fn check_frames<T: Real>(width: f64) {
         let mut random = Random::new(11);
         let mut place = |width: f64| -> [T; 3] {

@@ -1,7 +1,7 @@
 //! Each step of the FMM over all boxes, in parallel.
 //!
-//! Work is cut into pieces that do not depend on the number of threads, and every piece writes to memory of its own:
-//! results are bitwise equal however many threads run.
+//! Work is cut into pieces that do not depend on the number of threads, and every piece writes to its own memory:
+//! results are bitwise equal for any number of threads.
 
 use super::far::Far;
 use super::harmonics::Harmonics;
@@ -15,7 +15,7 @@ use crate::parallel::for_segments;
 use crate::simd::{Lanes, MAX_LANES, Real, Vectorized, as_lanes, dispatch};
 use std::ops::Range;
 
-/// Expansions and the boxes they belong to.
+/// Expansions and the layout of their boxes.
 type Of<'a, T> = (&'a Harmonics<T>, &'a Layout<T>);
 
 impl<T: Real> Far<T> for Harmonics<T> {
@@ -103,7 +103,7 @@ impl<T: Real> Far<T> for Harmonics<T> {
         let stride = self.box_stride();
         let mut locals = std::mem::take(&mut self.locals);
         let levels = &layout.tree.levels;
-        // Nothing has a far field above level 2.
+        // No box above level 2 has a far field.
         for level in 3..levels.len() {
             let (parents, children) = (levels[level - 1].clone(), levels[level].clone());
             let (upper, lower) = locals.split_at_mut(children.start * stride);
@@ -197,7 +197,7 @@ impl<T: Real> Vectorized<T> for P2m<'_, T> {
         for (at, expansion) in boxes.zip(expansions.chunks_mut(far.box_stride())) {
             let node = &layout.tree.nodes[at];
             if node.sources.is_empty() {
-                continue; // zero, and never written: its memory is not there
+                continue; // stays zero and is never written, so it takes no memory
             }
             expansion.fill(T::ZERO);
             if node.is_leaf() {

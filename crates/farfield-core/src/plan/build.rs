@@ -1,4 +1,4 @@
-//! From a [`Sum`] to a [`Plan`]: choose, build, choose finer.
+//! From a [`Sum`] to a [`Plan`]: choose parameters, build the tree, refine the choice.
 
 use super::engine::Engine;
 use super::evaluate::{Parameters, Plan};
@@ -25,14 +25,14 @@ use crate::tuning::shape::{self, Coverage, Demand, Proposal};
 use crate::tuning::tail::Tail;
 use std::time::Instant;
 
-/// Cores that reach farther than so many of their sizes have a tail.
+/// A core that reaches farther than `LONG_TAIL` times its size has a tail.
 const LONG_TAIL: f64 = 8.0;
 
 impl<T: Real, G: Geometry> Sum<'_, T, G> {
-    /// Checks the input, chooses method and parameters, and builds everything that does not depend on the strengths.
+    /// Checks the input, chooses method and parameters, and builds everything that is independent of the strengths.
     ///
     /// # Errors
-    /// Any of [`Error`], naming the value that is wrong and where it is.
+    /// Any of [`Error`], with the invalid value and its place.
     pub fn plan(self) -> Result<Plan<T, G>, Error> {
         G::plan(self)
     }
@@ -77,7 +77,7 @@ impl<T: Real> Sum<'_, T, Space> {
         let mut notes = Vec::new();
         if !self.request.kernel.has_sizes() && *self.points.sizes != Sizes::None {
             notes.push(format!(
-                "core sizes mean nothing to the {} kernel as asked for",
+                "core sizes have no effect on this {} kernel",
                 self.request.kernel
             ));
         }
@@ -90,7 +90,7 @@ impl<T: Real> Sum<'_, T, Space> {
         self.tree_plan(simd, pairs, method, &proposal, notes)
     }
 
-    /// What pairs compute.
+    /// The pair interactions of the sum.
     pub(super) fn pairs(&self) -> Pairs {
         let simd = self.options().simd();
         Pairs {
@@ -122,18 +122,18 @@ impl<T: Real> Sum<'_, T, Space> {
         Ok(plan)
     }
 
-    /// Distinct orders of derivatives among the outputs: each has its own error to keep.
+    /// The distinct orders of derivatives among the outputs; each has its own error limit.
     pub fn error_derivatives(&self) -> Vec<usize> {
         let form = self.request.kernel.form();
         form.error_derivatives(self.request.outputs.iter().map(|output| output.derivatives()))
     }
 
-    /// The highest order of derivatives of 1/r whose error is to be kept.
+    /// The highest order of derivatives of 1/r whose error is limited.
     pub(super) fn highest_error(&self) -> usize {
         self.most_derivatives() + self.request.kernel.form().source_derivatives()
     }
 
-    /// The most derivatives an output takes.
+    /// The highest derivative of an output.
     pub fn most_derivatives(&self) -> usize {
         self.request
             .outputs
@@ -147,7 +147,7 @@ impl<T: Real> Sum<'_, T, Space> {
         self.request.vectors * self.request.kernel.form().expansions()
     }
 
-    /// What the model proposes, from whichever set has more points.
+    /// The parameters that the model proposes, for the larger of the two sets of points.
     fn proposal(&self, pairs: &Pairs) -> Proposal {
         if self.options().method == Method::Direct {
             return Proposal::NO_BOXES;
@@ -159,7 +159,7 @@ impl<T: Real> Sum<'_, T, Space> {
         self.proposal_for(&Coverage::of(points), points.len(), pairs)
     }
 
-    /// What the model proposes for so many points.
+    /// The parameters that the model proposes for `points` points.
     pub(super) fn proposal_for(&self, coverage: &Coverage, points: usize, pairs: &Pairs) -> Proposal {
         let rates = self.rates(pairs);
         let demand = Demand {
@@ -180,13 +180,14 @@ impl<T: Real> Sum<'_, T, Space> {
         shape::propose(coverage, &demand, self.options().profile().of::<T>())
     }
 
-    /// Whether leaves act on each other as their own kind, so that pairs may be met once for both.
+    /// Whether leaves act on each other with the same points as sources and targets, so that pairs may be computed once
+    /// for both.
     fn meets_once(&self) -> bool {
         self.points.targets.is_none() && self.request.vectors == 1
     }
 
-    /// What a pair between leaves costs that is met once, where one met from each side costs one; `None` where all are met
-    /// from each side.
+    /// The cost of a pair between leaves that is computed once for both points, relative to one computed from each
+    /// side; `None` if all pairs are computed from each side.
     pub(super) fn mutual_cost(&self, pairs: &Pairs) -> Option<f64> {
         let simd = self.options().simd();
         self.meets_once()
@@ -194,7 +195,7 @@ impl<T: Real> Sum<'_, T, Space> {
             .flatten()
     }
 
-    /// What operations cost a thread.
+    /// The costs of operations on a thread.
     fn rates(&self, pairs: &Pairs) -> Rates {
         let kernel = self.request.kernel.description();
         let core = kernel.pair_cost(pairs.softened);
@@ -219,7 +220,7 @@ impl<T: Real> Sum<'_, T, Space> {
         match self.options().method {
             Method::Auto => {
                 if direct < proposal.cost {
-                    notes.push("direct: cheaper than the FMM for so few points".to_owned());
+                    notes.push("direct: cheaper than the FMM for few points".to_owned());
                     Method::Direct
                 } else {
                     Method::Fmm
@@ -236,7 +237,7 @@ impl<T: Real> Sum<'_, T, Space> {
         Plan::new(self, Engine::Direct(Box::new(direct)), parameters, notes)
     }
 
-    /// Tree, far field, tables: each from the one before.
+    /// Builds the tree, the far field and the tables, each from the one before.
     fn tree_plan(
         self,
         simd: SimdLevel,
@@ -290,7 +291,7 @@ impl<T: Real> Sum<'_, T, Space> {
         Ok(Plan::new(&self, Engine::Tree(Box::new(engine)), parameters, notes))
     }
 
-    /// How the tree is cut: boxes as large as the model wants them, and no smaller than the cores reach.
+    /// The shape of the tree: boxes as large as the model proposes, and at least as large as the reach of the cores.
     fn tree_shape(&self, proposal: &Proposal) -> TreeShape {
         let min_side = self.least_side(self.options().core_tolerance::<T>());
         let root_scale = if min_side > 0.0 {
@@ -306,7 +307,7 @@ impl<T: Real> Sum<'_, T, Space> {
         }
     }
 
-    /// The smallest side of boxes outside of which sources may be taken for points.
+    /// The smallest side of boxes beyond which cores may be treated as points.
     fn least_side(&self, tolerance: f64) -> f64 {
         let (kernel, size, derivatives) = (
             self.request.kernel.description(),
@@ -333,7 +334,7 @@ impl<T: Real> Sum<'_, T, Space> {
         }
     }
 
-    /// Whether all pairs cost less than what the lists of the FMM hold.
+    /// Whether all pairs cost less than the interactions in the FMM's lists.
     fn is_direct_cheaper(&self, lists: &Lists, proposal: &Proposal, pair_cost: f64) -> bool {
         let all_pairs = self.points.sources.len() as f64 * self.points.counts().targets() as f64;
         let far = lists.counts.m2l as f64 * proposal.m2l_cost * self.streams() as f64;

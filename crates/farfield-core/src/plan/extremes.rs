@@ -1,28 +1,28 @@
-//! One look at many numbers: their range, and whether all of them are numbers.
+//! The range of many values and whether all are finite, in one pass.
 
 use crate::parallel::reduce_pieces;
 use crate::simd::Real;
 use std::ops::Range;
 
-/// Numbers looked at side by side: a multiple of the dimensions of space and of the plane, so that a lane sees one axis.
+/// The number of values per block: a multiple of the dimensions of space and plane, so that a lane sees one axis.
 const LANES: usize = 12;
 
-/// Numbers that one thread looks at.
+/// The number of values that one thread takes.
 const PIECE: usize = LANES << 12;
 
-/// What is known of the numbers of each lane.
+/// The extremes of the values of each lane.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extremes<T> {
     low: [T; LANES],
     high: [T; LANES],
     /// The smallest magnitude other than zero.
     smallest: [T; LANES],
-    /// The sum of zero times each number: not zero if one is infinite or NaN.
+    /// The sum of zero times each value: nonzero if one is infinite or NaN.
     nothing: [T; LANES],
 }
 
 impl<T: Real> Extremes<T> {
-    /// Looks at all values, with all threads if they are many.
+    /// Surveys all values, with all threads if there are many.
     pub fn of(values: &[T]) -> Self {
         let of_piece = |piece: Range<usize>| Self::of_piece(&values[piece]);
         reduce_pieces(values.len(), PIECE, of_piece, Self::join).unwrap_or_else(|| Self::of_piece(&[]))
@@ -72,7 +72,7 @@ impl<T: Real> Extremes<T> {
         self.nothing.iter().all(|nothing| *nothing == T::ZERO)
     }
 
-    /// The range of the values of one axis, where those of `axes` alternate.
+    /// The range of the values of one axis, if `axes` axes alternate.
     pub fn of_axis(&self, axis: usize, axes: usize) -> (f64, f64) {
         let lanes = (axis..LANES).step_by(axes);
         lanes.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), lane| {
@@ -85,14 +85,14 @@ impl<T: Real> Extremes<T> {
         self.smallest.iter().map(|c| c.to_f64()).fold(f64::INFINITY, f64::min)
     }
 
-    /// The largest magnitude, of finite values.
+    /// The largest magnitude of the finite values.
     pub fn largest(&self) -> f64 {
         let (low, high) = self.of_axis(0, 1);
         high.max(-low).max(0.0)
     }
 }
 
-/// The smaller number; the second where the first is none. One instruction, which `f64::min` is not.
+/// The smaller value; `b` if one is NaN. It compiles to one instruction, unlike `f64::min`.
 #[inline(always)]
 fn least<T: Real>(a: T, b: T) -> T {
     if a < b { a } else { b }
@@ -129,13 +129,13 @@ mod tests {
     }
 
     #[test]
-    fn every_value_counts_whatever_their_number() {
+    fn every_value_counts_for_any_number_of_values() {
         check::<f32>();
         check::<f64>();
     }
 
     #[test]
-    fn one_value_that_is_no_number_is_found_anywhere() {
+    fn one_value_that_is_not_finite_is_found_anywhere() {
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             for at in [0, 5, 13, 50, 2 * PIECE + 1] {
                 let mut values = vec![1.0f32; 2 * PIECE + 2];
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_nothing_is_known() {
+    fn no_values_have_neutral_extremes() {
         let none = Extremes::<f64>::of(&[]);
         assert!(none.are_finite());
         assert_eq!((none.largest(), none.smallest()), (0.0, f64::INFINITY));

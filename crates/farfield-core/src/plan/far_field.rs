@@ -1,4 +1,4 @@
-//! How each method sums its far field: which boxes act on which, to which order.
+//! The far field of each method: which boxes act on which, and to which order.
 
 use crate::error::Error;
 use crate::expansion::coefficient_count;
@@ -15,7 +15,7 @@ use crate::treecode::lists::Opening;
 use crate::tuning::orders::{self, Orders, PointShape, Work};
 use crate::tuning::shape::Proposal;
 
-/// Bytes of lists that any machine has.
+/// Bytes of lists that fit on any machine.
 const SMALL_LISTS: u64 = 1 << 24;
 
 /// Interaction lists and orders of a tree.
@@ -28,7 +28,7 @@ pub(super) struct FarField {
 }
 
 impl FarField {
-    /// The FMM: orders by level and shift, so that the tolerance is met at the least cost.
+    /// The FMM: orders by level and shift that meet the tolerance at the least cost.
     pub fn of_fmm<T: Real>(sum: &Sum<T, Space>, tree: &Octree, proposal: &Proposal, pair_cost: f64) -> Self {
         let costs = sum.options().profile().of::<T>();
         let per_point = coefficient_count(proposal.order) as f64 * costs.point_coefficient;
@@ -51,7 +51,8 @@ impl FarField {
                     core: sum.largest_size(),
                 };
                 let work = Work::of_tree(tree, &lists, sum.points.sources, targets, shape);
-                // The model knows dipoles as derivatives of charges; at random targets they came to 1.05 of the tolerance.
+                // The model treats dipoles as derivatives of charges; at random targets their error reached 1.05 of the
+                // tolerance.
                 let margin = if sum.request.kernel.form().source_derivatives() > 0 {
                     0.5
                 } else {
@@ -71,10 +72,10 @@ impl FarField {
         }
     }
 
-    /// The treecode by its opening angle; cores are felt as far as `reach`.
+    /// The treecode by its opening angle; cores act as far as `reach`.
     ///
     /// # Errors
-    /// [`Error::Memory`] if its lists would not fit.
+    /// [`Error::Memory`] if its lists do not fit.
     pub fn of_treecode<T: Real>(sum: &Sum<T, Space>, tree: &Octree, reach: f64, pair_cost: f64) -> Result<Self, Error> {
         let (theta, order) = treecode::tuning::choose(
             sum.options().order,
@@ -88,7 +89,7 @@ impl FarField {
             .targets
             .map(|targets| SortedPoints::new(targets, &tree.target_permutation));
         let radii = treecode::lists::radii(tree, &sources);
-        // Boxes of so few sources cost less in pairs; an expert's criterion is kept to the letter.
+        // For boxes of at most this many sources pairs cost less, but a fixed criterion or order is followed exactly.
         let few_sources = if sum.options().theta.is_some() || sum.options().order.is_some() {
             0
         } else {
@@ -121,7 +122,7 @@ impl FarField {
             m2l_pairs: 0,
         };
         let order = sum.options().order.unwrap_or_else(|| {
-            // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.
+            // For a box that does not touch, radius over distance is at most (sqrt(3)/2) / (3/2) = 0.58.
             treecode::tuning::order_for(0.58, sum.tolerance(), sum.highest_error())
         });
         Self {
@@ -131,7 +132,7 @@ impl FarField {
         }
     }
 
-    /// The lowest order any M2L uses, if there is any.
+    /// The lowest order of any M2L, if there is any M2L.
     pub fn lowest_m2l_order(&self) -> Option<usize> {
         self.lists
             .m2l

@@ -32,8 +32,8 @@ impl<T: Real, G: Geometry> Field<T, G> {
         field
     }
 
-    /// A field of values that another engine summed, one array per output, laid out as [`Field::get`] returns them;
-    /// `strengths` is the largest magnitude of the strengths.
+    /// A field of values from another engine, one array per output in the layout of [`Field::get`]; `strengths` is the
+    /// largest magnitude of the strengths.
     ///
     /// # Errors
     /// [`Error::Length`] if an array does not have `vectors * targets * components` values, [`Error::Overflow`] if a value is
@@ -63,7 +63,7 @@ impl<T: Real, G: Geometry> Field<T, G> {
         Ok(field)
     }
 
-    /// For engines: a field whose arrays are still empty, to be filled by [`Field::refill`].
+    /// For engines: a field with empty arrays, which [`Field::refill`] fills.
     pub fn unfilled(request: &Request<G>, targets: usize) -> Self {
         let components = |output: &G::Output| G::output_components(request.kernel, *output);
         Self {
@@ -76,8 +76,8 @@ impl<T: Real, G: Geometry> Field<T, G> {
         }
     }
 
-    /// For engines: `fill` puts the values of each output into its array and returns the largest magnitude of the strengths.
-    /// After an error the field keeps its shape.
+    /// For engines: fills the arrays by `fill`, which puts the values of each output into its array and returns the
+    /// largest magnitude of the strengths. After an error the field keeps its shape.
     ///
     /// # Errors
     /// Any error of `fill`, or [`Error::Overflow`] if a value is not finite.
@@ -121,12 +121,12 @@ impl<T: Real, G: Geometry> Field<T, G> {
         Ok(())
     }
 
-    /// The outputs there are.
+    /// The outputs of the field.
     pub fn outputs(&self) -> &[G::Output] {
         &self.outputs
     }
 
-    /// Numbers per target of an output; `None` if it was not asked for.
+    /// The number of values per target of an output; `None` if it was not requested.
     pub fn components(&self, output: G::Output) -> Option<usize> {
         self.position(output).map(|at| self.components[at])
     }
@@ -137,7 +137,7 @@ impl<T: Real, G: Geometry> Field<T, G> {
 
     /// All values of an output: `values[(vector * targets + target) * components + component]`.
     ///
-    /// `None` if the output was not asked for.
+    /// `None` if the output was not requested.
     pub fn get(&self, output: G::Output) -> Option<&[T]> {
         self.position(output).map(|at| &self.values[at][..])
     }
@@ -149,22 +149,22 @@ impl<T: Real, G: Geometry> Field<T, G> {
         self.values[at].get(vector * length..(vector + 1) * length)
     }
 
-    /// The error that the evaluation measured; `None` where it was told not to.
+    /// The error that the evaluation measured; `None` if the check is off.
     pub fn check(&self) -> Option<&Check> {
         self.check.as_ref()
     }
 
-    /// What the tolerance does not hold for; empty where all is well, or nothing was measured.
+    /// The outputs that miss the tolerance; empty if all meet it, or if no error was measured.
     pub fn warnings(&self) -> &[Warning] {
         self.check.as_ref().map_or(&[], |check| &check.warnings)
     }
 
-    /// Hands over what was found out about the error of values that were summed elsewhere.
+    /// Sets the measured error of values that another engine summed.
     pub fn set_check(&mut self, check: Option<Check>) {
         self.check = check;
     }
 
-    /// Takes over what was found out about another field, without new memory where there is some.
+    /// Copies the measured error of another field, reusing existing memory.
     pub(crate) fn copy_check(&mut self, other: &Self) {
         match (&mut self.check, &other.check) {
             (Some(check), Some(other)) => check.copy_from(other),
@@ -172,17 +172,17 @@ impl<T: Real, G: Geometry> Field<T, G> {
         }
     }
 
-    /// The values alone, one array per output.
+    /// The values, one array per output.
     pub fn into_values(self) -> Vec<Vec<T>> {
         self.values
     }
 
-    /// How many targets there are.
+    /// The number of targets.
     pub fn targets(&self) -> usize {
         self.targets
     }
 
-    /// How many strength vectors were summed.
+    /// The number of strength vectors.
     pub fn vectors(&self) -> usize {
         self.vectors
     }
@@ -193,32 +193,32 @@ impl<T: Real> Field<T> {
         self.get(output).unwrap_or(&[]).as_chunks().0
     }
 
-    /// The potential at each target; empty if it was not asked for.
+    /// The potential at each target; empty if it was not requested.
     pub fn potential(&self) -> &[T] {
         self.get(Output::Potential).unwrap_or(&[])
     }
 
-    /// The gradient of the potential at each target; empty if it was not asked for.
+    /// The gradient of the potential at each target; empty if it was not requested.
     pub fn gradient(&self) -> &[[T; 3]] {
         self.vectors_of(Output::Gradient)
     }
 
-    /// The Hessian xx, xy, xz, yy, yz, zz at each target; empty if it was not asked for.
+    /// The Hessian xx, xy, xz, yy, yz, zz at each target; empty if it was not requested.
     pub fn hessian(&self) -> &[[T; 6]] {
         self.vectors_of(Output::Hessian)
     }
 
-    /// The acceleration at each target; empty if it was not asked for.
+    /// The acceleration at each target; empty if it was not requested.
     pub fn acceleration(&self) -> &[[T; 3]] {
         self.vectors_of(Output::Acceleration)
     }
 
-    /// The velocity at each target; empty if it was not asked for.
+    /// The velocity at each target; empty if it was not requested.
     pub fn velocity(&self) -> &[[T; 3]] {
         self.vectors_of(Output::Velocity)
     }
 
-    /// The velocity gradient at each target, row by row; empty if it was not asked for.
+    /// The velocity gradient at each target, row by row; empty if it was not requested.
     pub fn velocity_gradient(&self) -> &[[T; 9]] {
         self.vectors_of(Output::VelocityGradient)
     }

@@ -1,4 +1,4 @@
-//! Checks of what the caller hands in.
+//! Checks of the caller's input.
 
 use super::extremes::Extremes;
 use super::units::{Comfort, largest_magnitude};
@@ -10,11 +10,10 @@ use crate::sum::Sum;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<T: Real> Sum<'_, T, Space> {
-    /// Checks every number, as [`Sum::plan`] does first; returns the extent of the points, or of the cores if the points
-    /// have none.
+    /// Makes all checks of [`Sum::plan`]; returns the extent of the points, or of the cores if all points coincide.
     ///
     /// # Errors
-    /// Any of [`Error`], naming the value that is wrong and where it is.
+    /// Any of [`Error`], with the invalid value and its place.
     pub fn validate(&self) -> Result<f64, Error> {
         self.validate_sizes()?;
         self.request.validate::<T>()?;
@@ -39,7 +38,7 @@ impl<T: Real> Sum<'_, T, Space> {
         }
     }
 
-    /// The largest core size; zero if there is none or the kernel ignores it.
+    /// The largest core size; zero if no source has one or the kernel ignores it.
     pub fn largest_size(&self) -> f64 {
         if self.request.kernel.has_sizes() {
             self.points.largest_size()
@@ -91,7 +90,8 @@ pub(crate) fn check_size_values<T: Real>(sizes: &Sizes<T>, sources: usize) -> Re
     Ok(())
 }
 
-/// Cores are zero, or not too far from what the points extend over for squares of both to be added.
+/// Checks that each core size is zero, or close enough to the extent of the points that the squares of both can be
+/// added.
 pub(crate) fn check_size_range<T: Real>(sizes: &Sizes<T>, extent: f64) -> Result<(), Error> {
     let comfort = Comfort::of::<T>();
     let lowest = extent * 2f64.powi(comfort.least_distance);
@@ -117,7 +117,8 @@ pub(crate) fn check_size_range<T: Real>(sizes: &Sizes<T>, extent: f64) -> Result
     }
 }
 
-/// Checks that points can be numbered, are finite, and that their distances have squares; returns their extent.
+/// Checks that points are few enough for their indices, finite, and that the squares of their distances are
+/// representable; returns their extent.
 pub(crate) fn check_points<T: Real, const D: usize>(
     sources: &[[T; D]],
     targets: Option<&[[T; D]]>,
@@ -134,7 +135,7 @@ pub(crate) fn check_points<T: Real, const D: usize>(
     Ok(extent)
 }
 
-/// What one look at all points finds.
+/// The extremes of all points, found in one pass.
 #[derive(Debug, Clone, Copy)]
 struct Survey<const D: usize> {
     low: [f64; D],
@@ -178,7 +179,7 @@ impl<const D: usize> Survey<D> {
         }
     }
 
-    /// The largest extent along an axis; that of points farther apart than the largest number is that number.
+    /// The largest extent along an axis, at most the largest number.
     fn extent(&self) -> f64 {
         (0..D)
             .map(|axis| self.high[axis] - self.low[axis])
@@ -187,16 +188,16 @@ impl<const D: usize> Survey<D> {
     }
 }
 
-/// More points than this, sources or targets, cannot be numbered.
+/// The largest number of sources or of targets.
 pub const MOST_POINTS: usize = u32::MAX as usize - 64;
 
-/// A point with its array and its number there.
+/// A point with its array and its index there.
 type Numbered<T, const D: usize> = (&'static str, usize, [T; D]);
 
-/// Refuses distinct points less than `least` apart along an axis, where the square of their distance may be lost.
+/// Refuses distinct points less than `least` apart along an axis, because the square of their distance may underflow.
 ///
-/// Near a coordinate of `limit` or more, numbers are at least `least` apart. So only points that agree in their large
-/// coordinates and have small ones are looked at closely; hardly any set has such points.
+/// Near a coordinate of `limit` or more, floating-point numbers are at least `least` apart. So only points that agree
+/// in their large coordinates and have small ones are compared; few sets have such points.
 fn check_distances<T: Real, const D: usize>(
     sets: &[(&'static str, &[[T; D]]); 2],
     survey: &Survey<D>,
@@ -262,7 +263,7 @@ fn check_distances<T: Real, const D: usize>(
     Ok(())
 }
 
-/// The first part of [`check_strengths`], which does not look at them.
+/// Checks the number of strengths, as [`check_strengths`] does first.
 ///
 /// # Errors
 /// [`Error::Length`].

@@ -1,4 +1,4 @@
-//! How much memory a sum takes, known before its points are.
+//! Forecasts the memory of a sum without its points.
 
 use crate::error::Error;
 use crate::expansion::coefficient_count;
@@ -14,32 +14,33 @@ use crate::treecode;
 use crate::tuning::shape::{Coverage, Proposal};
 use std::mem::size_of;
 
-/// Bytes a sum will take, a little more rather than less.
+/// Bytes that a sum will take, rather too many than too few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryForecast {
     /// The caller's points and strengths.
     pub input: u64,
-    /// What the plan holds while it evaluates.
+    /// The plan during an evaluation.
     pub plan: u64,
     /// The results.
     pub results: u64,
 }
 
-/// Bytes that any machine has.
+/// Bytes that fit on any machine.
 const SMALL: u64 = 1 << 24;
 
 impl MemoryForecast {
-    /// All of it.
+    /// The sum of all three.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.plan).saturating_add(self.results)
     }
 
-    /// Refuses what does not fit into `limit`, or else into what the machine has left, while it is still a number.
+    /// Refuses a plan that does not fit into `limit` or else into the machine's available memory, before it is
+    /// allocated.
     pub(crate) fn check(&self, limit: Option<u64>) -> Result<(), Error> {
-        // The points are there already.
+        // The points are already in memory.
         let needed = self.plan.saturating_add(self.results);
         let limit = match limit {
-            // Asking the machine takes longer than a small sum.
+            // Asking the system takes longer than a small sum.
             None if needed < SMALL => return Ok(()),
             None => available_memory(),
             limit => limit,
@@ -52,9 +53,9 @@ impl MemoryForecast {
 }
 
 impl<T: Real> Sum<'_, T, Space> {
-    /// Forecasts the memory that this sum would take over `sources` sources and, where these are not the targets, `targets` targets. The
-    /// points it holds do not count; outputs, tolerance, method and vectors do. It allows for clustered points: evenly
-    /// spread ones take down to six tenths of it, with the treecode half.
+    /// Forecasts the memory of this sum over `sources` sources and, unless these are the targets, `targets` targets.
+    /// The points it holds do not count; outputs, tolerance, method and vectors do. It allows for clustered points:
+    /// uniform ones take down to six tenths of it, with the treecode half.
     ///
     /// ```
     /// use farfield_core::{Request, Space, kernel::Kernel};
@@ -69,7 +70,7 @@ impl<T: Real> Sum<'_, T, Space> {
         self.memory_of(counts, method, &pairs, &proposal)
     }
 
-    /// Refuses what does not fit, while it is still a number.
+    /// Refuses a sum that does not fit, before anything is allocated.
     pub(super) fn check_memory(&self, method: Method, pairs: &Pairs, proposal: &Proposal) -> Result<(), Error> {
         self.memory_of(self.points.counts(), method, pairs, proposal)
             .check(self.options().memory_limit)
@@ -104,11 +105,11 @@ impl<T: Real> Sum<'_, T, Space> {
         }
     }
 
-    /// Ordered points, boxes, lists, expansions and tables.
+    /// Sorted points, boxes, lists, expansions and tables.
     fn tree_memory(&self, counts: Counts, method: Method, proposal: &Proposal) -> f64 {
         let number = size_of::<T>() as f64;
         let (points, larger) = (counts.points() as f64, counts.larger() as f64);
-        // Coordinates; the orders from and to the caller's.
+        // Coordinates, and the permutations from and to the caller's order.
         let ordered = points * (3.0 * number + 4.0) + 4.0 * counts.targets() as f64;
         let leaf_mean = self
             .options()
@@ -120,9 +121,9 @@ impl<T: Real> Sum<'_, T, Space> {
         let order = self.order_of(method, proposal);
         let expansion = (self.streams() * coefficient_count(order)) as f64 * number;
         let per_box = match method {
-            // Multipole and local; about 130 translations to a box, and 20 ranges of its neighbours' sources.
+            // Multipole and local; for each box about 130 translations, and 20 ranges of its neighbours' sources.
             Method::Fmm => 2.0 * expansion + 8.0 * (130.0 + 20.0),
-            // All boxes that translate to it or above it; lists are collected before they are joined.
+            // All boxes that translate to it or above it; lists are collected in pieces before they are joined.
             Method::TreecodeOnNeighbours => expansion + 2.5 * (4.0 * 189.0 * depth + 8.0 * 20.0),
             _ => expansion + OPENED_BYTES * depth * self.opened(),
         };
@@ -131,7 +132,8 @@ impl<T: Real> Sum<'_, T, Space> {
         ordered + boxes * (per_box + 2.0 * size_of::<Node>() as f64) + tables
     }
 
-    /// How many times more boxes the treecode's opening angle opens than the usual one: those in a ball of radius a/theta.
+    /// The number of boxes that the treecode's opening angle opens relative to the default one: those in a ball of
+    /// radius a/theta.
     fn opened(&self) -> f64 {
         let (theta, _) = treecode::tuning::choose(
             self.options().order,
@@ -159,13 +161,14 @@ impl<T: Real> Sum<'_, T, Space> {
     }
 }
 
-// Fitted to the peaks of 1e5 and 1e6 points at tolerances of 1e-3, 1e-6 and 1e-9: cube, sphere surface, Plummer sphere.
+// Fitted to the memory peaks of 1e5 and 1e6 points at tolerances of 1e-3, 1e-6 and 1e-9: cube, sphere surface, Plummer
+// sphere.
 
-/// Leaves hold this part of what they may hold.
+/// The average number of points in a leaf relative to its capacity.
 const LEAF_FILL: f64 = 0.5;
-/// Leaves, for each that points spread evenly would have, of a Plummer sphere with its longer lists.
+/// The number of leaves of a Plummer sphere, with its longer lists, relative to uniform points.
 const LEAVES: f64 = 2.7;
-/// The treecode's lists, for each box and level: on a Plummer sphere, most of all.
+/// Bytes of the treecode's lists for each box and level, on a Plummer sphere, where they are longest.
 const OPENED_BYTES: f64 = 730.0;
-/// Code, threads, and what the allocator keeps.
+/// Bytes of code, threads, and memory that the allocator retains.
 const FIXED: f64 = 20e6;

@@ -1,9 +1,9 @@
-//! Points that share a place: summed once, for all of them.
+//! Coincident points are summed once for all of them.
 //!
-//! A box of equal points cannot be cut. Sources at one place (with one core size) act like a single source with the
-//! sum of their strengths, and targets at one place receive the same field, so the sum is planned over distinct
-//! points. Only among the points of one place does it differ: singular kernels skip those pairs, others count them
-//! with the kernel's value at zero, except each with itself.
+//! A box of equal points cannot be cut. Coincident sources (with one core size) act like a single source with the sum
+//! of their strengths, and coincident targets receive the same field, so the sum is planned over distinct points. Only
+//! among coincident points does it differ: singular kernels skip those pairs, others count them with the kernel's value
+//! at zero, except each point with itself.
 
 use crate::kernel::Sizes;
 use crate::parallel::for_chunks;
@@ -20,7 +20,7 @@ pub(crate) struct Distinct<P> {
     pub targets: Option<Vec<P>>,
 }
 
-/// The number of distinct points, and where the caller's points went.
+/// The number of distinct points, and the map from the caller's points to them.
 #[derive(Debug)]
 pub(crate) struct Merge<T> {
     places: Counts,
@@ -30,7 +30,7 @@ pub(crate) struct Merge<T> {
     target_of: Vec<u32>,
     /// The strengths of the distinct sources.
     pub strengths: Vec<T>,
-    /// Sums of strengths on the way.
+    /// Sums of strengths while they are added up.
     totals: Vec<CompensatedSum>,
 }
 
@@ -79,7 +79,7 @@ impl<T: Real> Merge<T> {
         Some((merge, Distinct { sources, targets }))
     }
 
-    /// How many targets share each place.
+    /// The number of targets at each distinct point.
     pub fn targets_at_places(&self) -> Vec<u32> {
         let same = self.places.targets.is_none();
         let mut count = vec![0; self.places.targets()];
@@ -89,8 +89,8 @@ impl<T: Real> Merge<T> {
         count
     }
 
-    /// Sums the strengths of merged sources, in double precision with what rounding loses: a million equal ones of single
-    /// precision must not stop to grow.
+    /// Sums the strengths of merged sources in double precision with compensation, so that a sum of a million equal
+    /// strengths in single precision does not stagnate.
     pub fn add_up(&mut self, strengths: &[T], components: usize, vectors: usize) {
         let (all, unique) = (self.source_of.len(), self.places.sources);
         let totals = &mut self.totals;
@@ -110,10 +110,11 @@ impl<T: Real> Merge<T> {
         }
     }
 
-    /// Hands every target the values of its place, and adds what the points of its place do to each other.
+    /// Gives every target the values of its distinct point, and adds the contributions of coincident points to each
+    /// other.
     ///
-    /// `inner` and `values` hold one array per output. Where the sources are the targets, `at_place(k, strength,
-    /// size, sums)` adds to output `k` what a coincident source of that strength and core size contributes.
+    /// `inner` and `values` hold one array per output. If the sources are the targets, `at_place(k, strength, size,
+    /// sums)` adds to output `k` the contribution of a coincident source of that strength and core size.
     pub fn spread(
         &self,
         shape: &SpreadShape,
@@ -165,13 +166,13 @@ impl<T: Real> Merge<T> {
     }
 }
 
-/// Targets that one task takes.
+/// The number of targets of one task.
 const TARGETS: usize = 1 << 10;
-/// Numbers of strength a source may have, and numbers an output may have.
+/// The largest number of strength components of a source, and of components of an output.
 const MOST_STRENGTHS: usize = 8;
 const MOST_COMPONENTS: usize = 16;
 
-/// Whether many sources of an overfull leaf share a place: cores keep a tree from cutting boxes so far that it notices.
+/// Whether many sources of an overfull leaf coincide. A tree with cores stops cutting before it would notice.
 pub(crate) fn has_crowded_places<T: Real>(tree: &Octree, sources: &[[T; 3]], capacity: usize) -> bool {
     const LOOK_AT: usize = 64;
     let overfull = |node: &&Node| node.is_leaf() && node.source_count() > capacity.max(LOOK_AT);
@@ -182,14 +183,15 @@ pub(crate) fn has_crowded_places<T: Real>(tree: &Octree, sources: &[[T; 3]], cap
     })
 }
 
-/// How the arrays of [`Merge::spread`] are laid out.
+/// The layout of the arrays of [`Merge::spread`].
 pub(crate) struct SpreadShape {
     pub vectors: usize,
-    /// Numbers of strength per source.
+    /// The number of strength components per source.
     pub strengths: usize,
 }
 
-/// For each point the number of its place, and for each place its first point, in order of first appearance.
+/// For each point the index of its distinct point, and for each distinct point its first point, in order of first
+/// appearance.
 fn distinct<T: Real, const D: usize>(points: &[[T; D]], extra: impl Fn(usize) -> u64 + Sync) -> (Vec<u32>, Vec<u32>) {
     let mut permutation: Vec<u32> = (0..points.len() as u32).collect();
     // Adding zero turns -0 into 0, so that equal numbers have equal bits.

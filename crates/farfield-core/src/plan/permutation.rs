@@ -5,10 +5,11 @@ use crate::parallel::{ScratchPool, for_chunks, for_segments, map_pieces};
 use crate::simd::Real;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Points that one task takes.
+/// The number of points of one task.
 const POINTS: usize = 1 << 12;
 
-/// One number of every source, `from[stride * source]`, into the engine's order; `None` is the caller's.
+/// Copies one number of every source, `from[stride * source]`, into the engine's order; `None` keeps the caller's
+/// order.
 pub(crate) fn gather<T: Real>(out: &mut [T], permutation: Option<&[u32]>, from: &[T], stride: usize) {
     for_chunks(out, POINTS, &|piece, out| {
         let first = piece * POINTS;
@@ -27,11 +28,12 @@ pub(crate) fn gather<T: Real>(out: &mut [T], permutation: Option<&[u32]>, from: 
     });
 }
 
-/// Where each of the caller's points is in the engine's order.
+/// The position of each of the caller's points in the engine's order.
 pub(crate) fn ranks(permutation: &[u32]) -> Vec<u32> {
-    // Fresh memory is first touched by the threads that fill it.
+    // New memory is first touched by the threads that fill it.
     let mut rank = zeroed(0u32, permutation.len());
-    // SAFETY: an `AtomicU32` has the size, alignment and valid values of a `u32`; the slice is borrowed for ourselves alone.
+    // SAFETY: an `AtomicU32` has the size, alignment and valid values of a `u32`, and the slice is borrowed
+    // exclusively.
     let places = unsafe { std::slice::from_raw_parts(rank.as_mut_ptr().cast::<AtomicU32>(), rank.len()) };
     map_pieces(permutation.len(), POINTS, |piece| {
         for k in piece {
@@ -41,8 +43,8 @@ pub(crate) fn ranks(permutation: &[u32]) -> Vec<u32> {
     rank
 }
 
-/// Turns blocks, sum by sum, into `rows` sums target by target, in place. Block `k` of `count` begins with the target `start(k)`; `copies`
-/// has a buffer for each thread.
+/// Transposes blocks from sum by sum to target by target with `rows` sums each, in place. Block `k` of `count` begins
+/// with the target `start(k)`; `copies` has a buffer for each thread.
 pub(crate) fn by_target<T: Real>(
     sums: &mut [T],
     rows: usize,
@@ -74,14 +76,15 @@ pub(crate) fn by_target<T: Real>(
     });
 }
 
-/// Numbers of a buffer for [`by_target`], where blocks have so many targets at most; larger ones, which are rare, are copied elsewhere.
+/// The length of a buffer for [`by_target`] if blocks have at most `targets` targets. Larger blocks, which are rare,
+/// are copied to new memory.
 pub(crate) fn block_copy_len(rows: usize, targets: usize) -> usize {
     const MOST: usize = 1 << 14;
     if rows == 1 { 0 } else { (rows * targets).min(MOST) }
 }
 
-/// Calls `write(sums, values)` for each of the caller's targets, whose place among the sums is `rank`; empty for the
-/// same order.
+/// Calls `write(sums, values)` for each of the caller's targets. `rank` is its position among the sums; an empty `rank`
+/// keeps the order.
 pub(crate) fn for_targets<T: Real>(
     values: &mut [T],
     components: usize,

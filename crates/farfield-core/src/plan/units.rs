@@ -1,27 +1,27 @@
 //! Units in which no kernel overflows or underflows.
 //!
 //! Kernels square distances and take powers of their inverses up to the seventh. Lengths of 1e300, or of 1e20 in single
-//! precision, would end in infinities or zeros although the sum itself is an ordinary number. So where the points
-//! extend over too much or too little, the plan is made for points multiplied by a power of two; strengths and the
-//! gravitational constant likewise. Such factors are exact: where nothing overflows, results keep every bit. Results
-//! are brought back at the end, and those that do not fit the precision are an error ([`super::Error::Overflow`]).
+//! precision, would give infinities or zeros although the sum itself is an ordinary number. So if the extent of the
+//! points is too large or too small, the plan is made for points multiplied by a power of two; strengths and the
+//! gravitational constant likewise. Such factors are exact: if nothing overflows, results keep every bit. Results are
+//! scaled back at the end, and a result that does not fit the precision is an error ([`super::Error::Overflow`]).
 
 use super::extremes::Extremes;
 use crate::kernel::{Form, Kernel, Output, Sizes};
 use crate::simd::Real;
 use rayon::prelude::*;
 
-/// Powers of two within which a precision computes every kernel.
+/// Powers of two between which a precision computes every kernel.
 pub(crate) struct Comfort {
-    /// Points that extend over `2^-extent..=2^extent` need no other unit.
+    /// Points with an extent in `2^-extent..=2^extent` need no other unit.
     extent: i32,
-    /// Nor do strengths and constants of such a size.
+    /// Strengths and constants in `2^-strength..=2^strength` need no other unit.
     strength: i32,
     /// Distinct points, in units of the extent, are at least two to this power apart.
     pub least_distance: i32,
     /// Core sizes, in units of the extent, are at most two to this power.
     pub largest_size: i32,
-    /// Binary digits of a number.
+    /// The number of binary digits of the mantissa.
     pub digits: i32,
 }
 
@@ -37,7 +37,7 @@ impl Comfort {
             }
         } else {
             Self {
-                // Squares of distances fit singles as well: some levels estimate roots there.
+                // Squares of distances fit single precision as well, because some SIMD levels estimate roots there.
                 extent: 60,
                 strength: 200,
                 least_distance: -500,
@@ -47,7 +47,7 @@ impl Comfort {
         }
     }
 
-    /// The exponent of the unit to measure `size` in: zero if it lies between `2^-most` and `2^most`.
+    /// The exponent of the unit for `size`: zero if it lies between `2^-most` and `2^most`.
     fn exponent(size: f64, most: i32) -> i32 {
         if size == 0.0 {
             return 0;
@@ -57,7 +57,7 @@ impl Comfort {
     }
 }
 
-/// The units of a plan, as exponents of two; zero keeps the caller's.
+/// The units of a plan, as exponents of two; zero is the caller's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Units {
     length: i32,
@@ -65,7 +65,7 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// Units for points that extend over `extent`.
+    /// Units for points with this extent.
     pub fn new<T: Real>(extent: f64, kernel: Kernel) -> Self {
         let comfort = Comfort::of::<T>();
         let constant = kernel.description().constant;
@@ -76,27 +76,27 @@ impl Units {
         }
     }
 
-    /// Whether they are the caller's.
+    /// Whether these are the caller's units.
     pub fn are_the_callers(self) -> bool {
         self == Self::default()
     }
 
-    /// The unit of strengths, the largest of which is `largest`.
+    /// The unit of strengths whose largest magnitude is `largest`.
     pub fn of_strengths<T: Real>(largest: f64) -> i32 {
         Comfort::exponent(largest, Comfort::of::<T>().strength)
     }
 
-    /// The unit of a component of a strength, where strengths have the unit `strengths`.
+    /// The unit of a component of a strength, if strengths have the unit `strengths`.
     pub fn of_component(self, form: Form, component: usize, strengths: i32) -> i32 {
         strengths + form.length_power(component) * self.length
     }
 
-    /// Whether strengths keep their numbers in these units, apart from a unit of their own.
+    /// Whether strengths are unchanged by these units, apart from their own unit.
     pub fn keep_strengths(self, form: Form) -> bool {
         self.length == 0 || form.source_derivatives() == 0
     }
 
-    /// Strengths in these units and one of their own, which is returned.
+    /// Scales strengths to these units and to their own unit, which is returned.
     pub fn scale_strengths<T: Real>(self, form: Form, strengths: &mut [T]) -> i32 {
         let components = form.strengths();
         if !self.keep_strengths(form) {
@@ -171,7 +171,7 @@ pub(crate) fn multiply_by_two_to<T: Real>(values: &mut [T], exponent: i32) {
     }
 }
 
-/// The largest magnitude among the values, or else the index of the first that is not finite.
+/// The largest magnitude among the values, or the index of the first that is not finite.
 pub(crate) fn largest_magnitude<T: Real>(values: &[T]) -> Result<f64, usize> {
     let found = Extremes::of(values);
     if found.are_finite() {

@@ -22,7 +22,7 @@ use crate::simd::{Real, SimdLevel};
 use crate::sum::{Counts, Method, Sum};
 
 impl<T: Real> Sum<'_, T, Plane> {
-    /// The largest core size; zero if there is none.
+    /// The largest core size; zero if no source has one.
     pub fn largest_size(&self) -> f64 {
         match self.request.kernel.core {
             Core::Singular => 0.0,
@@ -30,7 +30,7 @@ impl<T: Real> Sum<'_, T, Plane> {
         }
     }
 
-    /// The core; singular where no source has a size.
+    /// The core; singular if no source has a size.
     pub fn core(&self) -> Core {
         if self.largest_size() > 0.0 {
             self.request.kernel.core
@@ -39,24 +39,24 @@ impl<T: Real> Sum<'_, T, Plane> {
         }
     }
 
-    /// The theta asked for, or the usual one.
+    /// The given theta, or the default one.
     pub fn theta(&self) -> f64 {
         self.options().theta.unwrap_or(tuning::THETA)
     }
 
-    /// The order asked for, or the one that keeps the tolerance; `others` if the targets are not the sources.
+    /// The given order, or the one that meets the tolerance; `others` if the targets are not the sources.
     pub fn order(&self, others: bool) -> usize {
         let (kernel, outputs) = (self.request.kernel.kernel, &self.request.outputs);
         let chosen = || tuning::order_for(kernel, outputs, self.theta(), self.tolerance(), others);
         self.options().order.unwrap_or_else(chosen)
     }
 
-    /// The number of levels that a leaf capacity stands for (Goude and Engblom, eq. 5.2).
+    /// The number of levels for a leaf capacity (Goude and Engblom, eq. 5.2).
     pub fn depth_of_capacity(&self, capacity: usize) -> usize {
         tuning::depth_for(self.points.counts().points(), capacity)
     }
 
-    /// Boxes closer than this, edge to edge, feel each other's cores.
+    /// Boxes closer than this, edge to edge, are within reach of each other's cores.
     pub fn core_reach(&self) -> f64 {
         self.core()
             .reach(self.largest_size(), self.options().core_tolerance::<T>())
@@ -74,7 +74,7 @@ impl<T: Real> Sum<'_, T, Plane> {
         }
     }
 
-    /// What is summed over pairs of points.
+    /// The pair interactions of the sum.
     pub(super) fn pairs(&self) -> PlanePairs {
         let (core, Interaction { kernel, complex, .. }) = (self.core(), self.request.kernel);
         PlanePairs {
@@ -87,7 +87,7 @@ impl<T: Real> Sum<'_, T, Plane> {
         }
     }
 
-    /// The parameters of the FMM over so many points, or `None` where the direct sum is asked for or cheaper.
+    /// The parameters of the FMM over `counts` points, or `None` if the direct sum is requested or cheaper.
     pub(super) fn choose(&self, pairs: &PlanePairs, counts: Counts) -> Option<Choice> {
         if self.options().method == Method::Direct || counts.sources == 0 || counts.targets() == 0 {
             return None;
@@ -98,7 +98,7 @@ impl<T: Real> Sum<'_, T, Plane> {
         (self.options().method != Method::Auto || fmm < direct).then_some(choice)
     }
 
-    /// Seconds that the sum is expected to take on so many threads, by the costs of the profile; nothing is timed.
+    /// The expected seconds of the sum on `threads` threads, by the costs of the profile. Nothing is timed.
     pub fn expected_seconds(&self, threads: usize) -> f64 {
         let (pairs, counts) = (self.pairs(), self.points.counts());
         let (sources, targets) = (counts.sources, counts.targets());
@@ -122,7 +122,7 @@ impl<T: Real> Sum<'_, T, Plane> {
         1e-9 * nanoseconds / threads.max(1) as f64
     }
 
-    /// The FMM over so many points, and what it costs.
+    /// The FMM over `counts` points, and its costs.
     fn best_fmm(&self, pairs: &PlanePairs, counts: Counts) -> (Choice, tuning::Costs) {
         let (sources, targets) = (counts.sources, counts.targets());
         let points = counts.points();
@@ -214,13 +214,14 @@ impl<T: Real> Sum<'_, T, Plane> {
         Ok(Plan::new(&self, Engine::Tree(Box::new(fmm)), parameters, Vec::new()))
     }
 
-    /// The depth down to which boxes are larger than the cores reach: below, each is coupled to all around it.
+    /// The depth down to which boxes are larger than the reach of the cores. Below it, each box is coupled to all boxes
+    /// around it.
     pub(super) fn depth_with_cores(&self, depth: usize) -> usize {
         let reach = self.core_reach();
         if reach == 0.0 {
             return depth;
         }
-        // Without points, as for a forecast, those of a unit square.
+        // Without points, as in a forecast, the points of a unit square are assumed.
         let extent = match check_points(self.points.sources, self.points.targets) {
             Ok(extent) if extent > 0.0 => extent,
             _ => 1.0,
@@ -228,13 +229,14 @@ impl<T: Real> Sum<'_, T, Plane> {
         depth.min((extent / reach).max(1.0).log2().ceil() as usize + 1)
     }
 
-    /// How many leaves meet each other both ways at once: one leaf, so no others, where that is impossible or does not pay.
+    /// The number of leaves in a group, within which each pair of leaves is computed once for both; 1 if that is
+    /// impossible or not faster.
     fn group_of_leaves(&self, pairs: &PlanePairs, pyramid: &Pyramid<T>) -> usize {
         let one_size = pairs.core == Core::Singular || !matches!(self.points.sizes, Sizes::PerSource(_));
         let possible = self.points.targets.is_none() && !pairs.complex && one_size;
         let (points, leaves) = (pyramid.points(), pyramid.leaves());
         match possible && points >= tuning::mutual_from(pairs) * leaves {
-            // Larger groups have fewer pairs across their edges; smaller ones more tasks.
+            // Larger groups have fewer pairs across their edges; smaller groups give more tasks.
             true if leaves >= 4096 => 64,
             true if leaves >= 256 => 16,
             true if points <= tuning::SMALL => leaves,
@@ -249,8 +251,8 @@ impl<T: Real> Sum<'_, T, Plane> {
         SortedSizes::new(self.points.sizes, permutation)
     }
 
-    /// The largest extent of points, and one over the smallest: squares of distances, and the highest power of their inverse, must
-    /// neither overflow nor vanish.
+    /// The largest extent of points, and one over the smallest, for which squares of distances and the highest power of
+    /// their inverse neither overflow nor underflow.
     fn largest_extent(&self) -> f64 {
         let single = T::EPSILON > 1e-10;
         let (of_squares, of_powers) = if single { (50, 120) } else { (400, 1000) };
@@ -259,10 +261,10 @@ impl<T: Real> Sum<'_, T, Plane> {
         2f64.powi((of_powers / inverses.max(1) as i32).min(of_squares))
     }
 
-    /// Checks every number; returns the extent of the points.
+    /// Checks all input; returns the extent of the points.
     ///
     /// # Errors
-    /// Any of [`Error`], naming the value that is wrong and where it is.
+    /// Any of [`Error`], with the invalid value and its place.
     pub fn validate(&self) -> Result<f64, Error> {
         let (points, core) = (&self.points, self.request.kernel.core);
         let extent = check_points(points.sources, points.targets)?;

@@ -23,14 +23,14 @@ pub(crate) struct PlaneFmm<T: Real> {
     pub connections: Connections,
     pub size2: SortedSizes<T>,
     pub matrix: M2lMatrix<T>,
-    /// Leaves that one task of P2P takes, see [`Connections::mutual`].
+    /// The number of leaves of one P2P task; see [`Connections::mutual`].
     pub group: usize,
     /// Rows of coefficients, box by box.
     pub multipoles: Vec<T>,
     pub locals: Vec<T>,
 }
 
-/// Boxes that one task of the upward and downward passes takes.
+/// The number of boxes of one task of the upward and downward passes.
 const BOXES: usize = 32;
 
 impl<T: Real> PlaneFmm<T> {
@@ -58,7 +58,7 @@ impl<T: Real> PlaneFmm<T> {
         }
     }
 
-    /// Works with another order from now on.
+    /// Uses this order from now on.
     pub fn set_order(&mut self, order: usize) {
         let coefficients = self.pyramid.boxes.centre.len() * row_len::<T>(order);
         self.order = order;
@@ -67,8 +67,9 @@ impl<T: Real> PlaneFmm<T> {
         self.locals = zeroed(T::ZERO, coefficients);
     }
 
-    /// Sums for strengths in the sources' order here, one array after the other if they are complex. The targets of a leaf have the block `sums[rows * start..rows * end]`, sum `k` of target `i` of `n` at
-    /// `k * n + i`.
+    /// Sums for `strengths` in the pyramid's order; complex ones as one array of real and one of imaginary parts. The
+    /// targets of a leaf have the block `sums[rows * start..rows * end]`, with sum `k` of target `i` of `n` at `k * n +
+    /// i`.
     pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
         seconds.time(Phase::P2m, || self.p2m(strengths));
         seconds.time(Phase::M2m, || self.m2m());
@@ -80,7 +81,7 @@ impl<T: Real> PlaneFmm<T> {
         seconds.time(Phase::P2p, || self.p2p(strengths, sums));
     }
 
-    /// Numbers in a box's row of coefficients.
+    /// The number of values in a box's row of coefficients.
     pub fn row(&self) -> usize {
         row_len::<T>(self.order)
     }
@@ -105,7 +106,7 @@ impl<T: Real> PlaneFmm<T> {
         self.multipoles = multipoles;
     }
 
-    /// P2L: sources of larger leaves nearby straight into local expansions.
+    /// P2L: sources of larger leaves nearby directly into local expansions.
     fn p2l(&mut self, strengths: &[T]) {
         if self.connections.p2l.len() == 0 {
             return;
@@ -127,7 +128,7 @@ impl<T: Real> PlaneFmm<T> {
         self.locals = locals;
     }
 
-    /// M2M: from the leaves up, parents take over their children's multipoles.
+    /// M2M: parents add their children's multipoles, from the leaves up.
     fn m2m(&mut self) {
         let row = self.row();
         let mut multipoles = std::mem::take(&mut self.multipoles);
@@ -151,7 +152,7 @@ impl<T: Real> PlaneFmm<T> {
         self.multipoles = multipoles;
     }
 
-    /// M2L: on all levels at once, boxes gather the multipoles of those weakly coupled to them.
+    /// M2L: boxes add the multipoles of boxes weakly coupled to them, on all levels at once.
     fn m2l(&mut self) {
         let row = self.row();
         let mut locals = std::mem::take(&mut self.locals);
@@ -167,7 +168,7 @@ impl<T: Real> PlaneFmm<T> {
         self.locals = locals;
     }
 
-    /// L2L: from the root down, children take over their parent's local expansion.
+    /// L2L: children add their parent's local expansion, from the root down.
     fn l2l(&mut self) {
         let row = self.row();
         let mut locals = std::mem::take(&mut self.locals);
@@ -212,7 +213,8 @@ impl<T: Real> PlaneFmm<T> {
         });
     }
 
-    /// P2P: what is left, added to the sums point by point. A task takes a group of leaves, which meet each other both ways at once.
+    /// P2P: adds the remaining pairs to the sums. A task takes a group of leaves, and computes each pair of them once
+    /// for both.
     fn p2p(&self, strengths: &[T], sums: &mut [T]) {
         let rows = self.pairs.sums();
         let leaf_start = &self.pyramid.targets().leaf_start;
@@ -235,7 +237,7 @@ impl<T: Real> PlaneFmm<T> {
         });
     }
 
-    /// What the leaves outside of its group, and its own points, do to those of a leaf.
+    /// Adds the pairs of a leaf's points with those of leaves outside its group, and with each other.
     fn p2p_of_leaf(&self, leaf: usize, strengths: &[T], sums: &mut [T]) {
         if sums.is_empty() {
             return;
@@ -252,7 +254,7 @@ impl<T: Real> PlaneFmm<T> {
         self.pairs.add(self.simd, &block, sums);
     }
 
-    /// What the points of two leaves do to each other.
+    /// Adds the pairs between the points of two leaves, for both leaves.
     fn p2p_both_ways(&self, leaves: [usize; 2], touching: bool, strengths: &[T], sums: [&mut [T]; 2]) {
         let from = &self.pyramid.sources;
         let block = MutualBlock {

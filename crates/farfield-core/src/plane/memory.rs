@@ -1,4 +1,4 @@
-//! How much memory a sum in the plane takes, known before its points are.
+//! Forecasts the memory of a sum in the plane without its points.
 
 use super::expansion::row_len;
 use super::pairs::PlanePairs;
@@ -12,12 +12,12 @@ use crate::simd::Real;
 use crate::sum::{Counts, Sum};
 use std::mem::size_of;
 
-/// Entries of the lists of a box.
+/// The number of entries in the lists of a box.
 const COUPLINGS: f64 = 60.0;
 
 impl<T: Real> Sum<'_, T, Plane> {
-    /// Forecasts the memory that this sum would take over `sources` sources and, where these are not the targets, `targets` targets. The
-    /// points it holds do not count; outputs, tolerance, method and vectors do.
+    /// Forecasts the memory of this sum over `sources` sources and, unless these are the targets, `targets` targets.
+    /// The points it holds do not count; outputs, tolerance, method and vectors do.
     ///
     /// ```
     /// use farfield_core::{Plane, Request, plane::Kernel};
@@ -30,7 +30,7 @@ impl<T: Real> Sum<'_, T, Plane> {
         self.memory_of(counts, &pairs, self.choose(&pairs, counts).as_ref())
     }
 
-    /// Refuses what does not fit, while it is still a number.
+    /// Refuses a sum that does not fit, before anything is allocated.
     pub(super) fn check_memory(&self, pairs: &PlanePairs, choice: Option<&Choice>) -> Result<(), Error> {
         self.memory_of(self.points.counts(), pairs, choice)
             .check(self.options().memory_limit)
@@ -49,9 +49,10 @@ impl<T: Real> Sum<'_, T, Plane> {
                 let depth = self.depth_with_cores(choice.depth);
                 let boxes = first_of_level(depth + 1) as f64;
                 let expansions = 2.0 * number * row_len::<T>(choice.order) as f64;
-                // Positions and numbers while they are sorted, and after.
+                // Positions and indices, during and after sorting.
                 let ordered = points * (4.0 * number + 12.0) + 4.0 * targets;
-                // Boxes are coupled to those in a circle of radius r/theta, or as far as cores reach; never to more than all.
+                // Boxes are coupled to those in a circle of radius r/theta or of the cores' reach, and at most to all
+                // boxes.
                 let wide = (THETA / choice.theta).max(1.0).powi(2);
                 let couplings = (COUPLINGS * wide).min(2.0 * 4f64.powi(depth as i32));
                 ordered + boxes * (expansions + 8.0 * number + 4.0 * couplings)

@@ -1,9 +1,9 @@
-//! Where a sum is to be done.
+//! The device of a sum.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Where to sum. As a text: `cpu`, `cuda`, `cuda:1`, `auto`.
+/// The device of a sum. As text: `cpu`, `cuda`, `cuda:1`, `auto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -14,10 +14,10 @@ pub enum Device {
     /// The CPU.
     #[default]
     Cpu,
-    /// The NVIDIA GPU of this number, from 0.
+    /// The NVIDIA GPU with this index, from 0.
     Cuda(usize),
-    /// GPU 0 if there is one and the sum is expected to be done sooner there, transfers included; else the CPU. Nothing is
-    /// timed to decide.
+    /// GPU 0 if there is one and it is expected to be faster, transfers included; else the CPU. The decision takes no
+    /// timings.
     Auto,
 }
 
@@ -31,7 +31,7 @@ impl Device {
         }
     }
 
-    /// The number of the GPU asked for.
+    /// The index of the requested GPU.
     pub fn gpu(self) -> Option<usize> {
         match self {
             Device::Cuda(number) => Some(number),
@@ -61,7 +61,7 @@ impl FromStr for Device {
             None => Ok(0),
             Some(number) => number
                 .parse()
-                .map_err(|_| format!("`{number}` is not the number of a GPU: 0, 1, ...")),
+                .map_err(|_| format!("`{number}` is not the index of a GPU: 0, 1, ...")),
         };
         match kind {
             "cuda" => Ok(Device::Cuda(gpu()?)),

@@ -1,8 +1,8 @@
-//! How a sum is done.
+//! The methods of summation.
 
 use std::fmt;
 
-/// How to sum.
+/// The method of a sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -16,9 +16,10 @@ pub enum Method {
     Auto,
     /// Every pair.
     Direct,
-    /// Multipoles of far boxes at each target.
+    /// Multipoles of distant boxes at each target.
     Treecode,
-    /// The treecode with the FMM's neighbour lists instead of an opening angle (Yokota and Barba), for the evidence. Unstable.
+    /// The treecode with the FMM's neighbour lists instead of an opening angle (Yokota and Barba), for reproductions.
+    /// Unstable.
     #[doc(hidden)]
     TreecodeOnNeighbours,
     /// The fast multipole method.

@@ -1,4 +1,4 @@
-//! What to sum: a [`Request`] (kernel, outputs, accuracy, device) and [`Points`], together a [`Sum`].
+//! The description of a sum: a [`Request`] (kernel, outputs, accuracy, device) and [`Points`], together a [`Sum`].
 
 mod device;
 mod method;
@@ -14,22 +14,22 @@ pub use request::{Options, Request, tolerance_range};
 use crate::geometry::Geometry;
 use crate::simd::Real;
 
-/// A request and the points it is for: what an engine plans.
+/// A request and its points: the input of a plan.
 #[derive(Debug, Clone, Copy)]
 pub struct Sum<'a, T: Real, G: Geometry> {
-    /// What to sum, and how.
+    /// The kernel, outputs and options.
     pub request: &'a Request<G>,
-    /// Between which points.
+    /// The points.
     pub points: Points<'a, T, G>,
 }
 
 impl<T: Real, G: Geometry> Sum<'_, T, G> {
-    /// How to sum.
+    /// The options of the request.
     pub fn options(&self) -> &Options {
         &self.request.options
     }
 
-    /// The relative error asked for, or the usual one of the precision.
+    /// The requested relative error, or the default of the precision.
     pub fn tolerance(&self) -> f64 {
         self.request.options.tolerance::<T>()
     }

@@ -16,7 +16,8 @@ pub struct Points<'a, T: Real, G: Geometry> {
 }
 
 impl<'a, T: Real, G: Geometry> Points<'a, T, G> {
-    /// `sources` with their core sizes or softening lengths, and `targets` where these are not the sources.
+    /// `sources` with their core sizes or softening lengths, and `targets`, which is `None` if the sources are the
+    /// targets.
     pub fn new(sources: &'a [G::Point<T>], targets: Option<&'a [G::Point<T>]>, sizes: &'a Sizes<T>) -> Self {
         Self {
             sources,
@@ -31,7 +32,7 @@ impl<'a, T: Real, G: Geometry> Points<'a, T, G> {
         self.sizes
     }
 
-    /// The largest core size; zero if there is none.
+    /// The largest core size; zero if no source has one.
     pub fn largest_size(&self) -> f64 {
         self.largest_size
     }
@@ -45,12 +46,12 @@ impl<'a, T: Real, G: Geometry> Points<'a, T, G> {
     }
 }
 
-/// The number of sources, and of targets where these are not the sources.
+/// The number of sources, and of targets unless these are the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// Sources.
+    /// The number of sources.
     pub sources: usize,
-    /// Targets; `None` if the sources are the targets.
+    /// The number of targets; `None` if the sources are the targets.
     pub targets: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! The one description of a sum: which kernel, which outputs, how exact, where. Every way in fills it in: the library's
+//! The one description of a sum: kernel, outputs, accuracy and device. Every interface fills it in: the library's
 //! builder, the command line, Python, C, ranks and simulations.
 
 use super::{Device, Method, Points, Sum};
@@ -38,15 +38,15 @@ pub struct Request<G: Geometry> {
     pub outputs: Vec<G::Output>,
     /// The number of strength vectors that one evaluation sums.
     pub vectors: usize,
-    /// How to sum.
+    /// The options.
     pub options: Options,
 }
 
-/// How to sum. A value that is not set is chosen by the library.
+/// Options of a sum. The library chooses each value that is not set.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct Options {
-    /// Where to sum.
+    /// The device.
     pub device: Device,
     /// The relative error allowed in each output: the root of the summed squared errors over that of the values, over all
     /// targets. From 1e-2 to 1e-12 in double, to 1e-5 in single precision; 1e-6 (1e-4 in single precision) if not set.
@@ -57,19 +57,20 @@ pub struct Options {
     pub order: Option<usize>,
     /// For experts: the treecode's opening criterion, a/r < theta; in the plane the criterion that couples boxes.
     pub theta: Option<f64>,
-    /// For experts: the most points of a box that is not divided; in the plane the desired number of points in a leaf, from
-    /// which the number of levels follows (Goude and Engblom, eq. 5.2).
+    /// For experts: the largest number of points in a box that is not divided; in the plane the desired number of
+    /// points in a leaf, which determines the number of levels (Goude and Engblom, eq. 5.2).
     pub leaf_capacity: Option<usize>,
     /// The instruction set of the CPU; the best one available if not set.
     pub simd: Option<SimdLevel>,
     /// The machine profile of the cost model; the built-in profile if not set.
     pub profile: Option<MachineProfile>,
-    /// Whether every evaluation computes the true sum at a few dozen targets, compares, and sums again more exactly where
+    /// Whether every evaluation compares a few dozen targets with the exact sum, and sums again with higher accuracy if
     /// the tolerance is exceeded.
     pub check: bool,
-    /// The most bytes of host memory that a plan may take; the available memory if not set.
+    /// The largest number of bytes of host memory that a plan may take; the available memory if not set.
     pub memory_limit: Option<u64>,
-    /// Whether the velocity gradient of [`crate::kernel::Core::HuPolynomial`], unbounded at the centre, is accepted.
+    /// Whether to accept the velocity gradient of [`crate::kernel::Core::HuPolynomial`], which is unbounded at the
+    /// centre.
     pub allow_unbounded_gradient: bool,
 }
 
@@ -92,17 +93,17 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The relative error asked for, or the usual one of the precision.
+    /// The requested relative error, or the default of the precision.
     pub fn tolerance<T: Real>(&self) -> f64 {
         self.tolerance.unwrap_or(if T::EPSILON > 1e-10 { 1e-4 } else { 1e-6 })
     }
 
-    /// The relative error to keep; `None` where an expert fixed the order.
+    /// The relative error to meet; `None` if the order is fixed.
     pub fn kept_tolerance<T: Real>(&self) -> Option<f64> {
         self.order.is_none().then(|| self.tolerance::<T>())
     }
 
-    /// The relative error that may be made of cores in the far field.
+    /// The relative error allowed from treating cores as points in the far field.
     pub fn core_tolerance<T: Real>(&self) -> f64 {
         0.5 * self.kept_tolerance::<T>().unwrap_or(1e-12)
     }
@@ -119,7 +120,7 @@ impl Options {
     }
 }
 
-/// The range of tolerances that can be honoured in a precision, lowest first.
+/// The range of tolerances in a precision, lowest first.
 pub fn tolerance_range<T: Real>() -> (f64, f64) {
     if T::EPSILON > 1e-10 {
         (1e-5, 1e-2)
@@ -129,7 +130,7 @@ pub fn tolerance_range<T: Real>() -> (f64, f64) {
 }
 
 impl<G: Geometry> Request<G> {
-    /// The usual output of `kernel`, for one vector of strengths, with default options.
+    /// A request for the default output of `kernel`, for one vector of strengths, with default options.
     pub fn new(kernel: impl Into<G::Kernel>) -> Self {
         let kernel = kernel.into();
         Self {
@@ -140,13 +141,13 @@ impl<G: Geometry> Request<G> {
         }
     }
 
-    /// The same with other options.
+    /// The request with its options changed by `change`.
     pub fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
         change(&mut self.options);
         self
     }
 
-    /// The sum over `sources` that have no core sizes, at the sources themselves.
+    /// The sum over `sources` without core sizes, at the sources themselves.
     pub fn between<'a, T: Real>(&'a self, sources: &'a [G::Point<T>]) -> Sum<'a, T, G> {
         self.over(Points::new(sources, None, &Sizes::None))
     }
@@ -156,10 +157,10 @@ impl<G: Geometry> Request<G> {
         Sum { request: self, points }
     }
 
-    /// Checks every value, as planning does. No device is opened.
+    /// Makes all checks of planning that need no points. Opens no device.
     ///
     /// # Errors
-    /// Any of [`Error`], naming the value that is wrong.
+    /// Any of [`Error`], with the invalid value.
     pub fn validate<T: Real>(&self) -> Result<(), Error> {
         G::validate_kernel(self)?;
         let options = &self.options;

@@ -1,4 +1,4 @@
-//! The algorithm: upward, then straight to the targets.
+//! The algorithm: the upward pass, then multipoles directly to the targets.
 
 use crate::fmm::Fmm;
 use crate::fmm::far::Far;

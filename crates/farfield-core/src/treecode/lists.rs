@@ -53,7 +53,7 @@ pub fn by_opening<T: Real>(tree: &Octree, radii: &[f64], targets: &SortedPoints<
     Lists::of_leaves(tree, leaves, rows)
 }
 
-/// About how many bytes the lists of [`by_opening`] will take, from those of a few leaves; joined from pieces.
+/// The approximate bytes of the lists of [`by_opening`] while they are joined from pieces, estimated from a few leaves.
 pub fn expected_bytes<T: Real>(tree: &Octree, radii: &[f64], targets: &SortedPoints<T>, opening: &Opening) -> u64 {
     const SAMPLE: usize = 64;
     let leaves = leaves_with_targets(tree);
@@ -90,7 +90,7 @@ fn open<T: Real>(tree: &Octree, radii: &[f64], targets: &SortedPoints<T>, openin
     (m2p, p2p)
 }
 
-/// Lists on the FMM's neighbours: what the FMM does by M2L acts by M2P on every leaf below, P2L becomes P2P.
+/// Lists on the FMM's neighbours: the FMM's M2L becomes M2P at every leaf below, and P2L becomes P2P.
 pub fn on_neighbour_lists(tree: &Octree, fmm: &Lists) -> Lists {
     let mut acting: Vec<Vec<u32>> = vec![Vec::new(); tree.nodes.len()];
     let mut near: Vec<Vec<(u32, u32)>> = vec![Vec::new(); tree.nodes.len()];

@@ -1,6 +1,6 @@
-//! The treecode: multipoles of boxes far enough away, pairs for the rest.
+//! The treecode: multipoles of distant boxes, pairs for the rest.
 //!
-//! It shares the FMM's tree, expansions and passes; only its lists differ ([`lists`]), and no local expansions exist.
+//! It shares the FMM's tree, expansions and passes. Only its lists differ ([`lists`]), and it has no local expansions.
 
 pub(crate) mod evaluate;
 pub(crate) mod lists;

@@ -2,7 +2,7 @@
 
 use crate::expansion::MAX_ORDER;
 
-/// Opening angle and order. What the expert fixed stays; the rest follows from the tolerance.
+/// Opening angle and order. Given values are kept; the others follow from the tolerance.
 pub fn choose(order: Option<usize>, theta: Option<f64>, tolerance: f64, derivatives: usize) -> (f64, usize) {
     match (order, theta) {
         (Some(order), Some(theta)) => (theta, order),
