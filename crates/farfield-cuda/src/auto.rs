@@ -1,4 +1,4 @@
-//! Whether a sum is done sooner on a device than on the CPU's cores, by the model of cost ([`farfield_core::cost`]).
+//! Whether a sum is faster on a device than on the CPU, by the cost model ([`farfield_core::cost`]).
 
 use crate::device::{Precision, Properties};
 use crate::kernel::PairKind;
@@ -8,10 +8,10 @@ use farfield_core::cost::{MachineProfile, Rates};
 use farfield_core::tuning::{CubeOrders, cube_orders};
 use farfield_core::{Geometry, Method, Plane, Space, Sum, plane};
 
-/// Seconds a device must save to be opened, which takes a fraction of a second once per process.
+/// Seconds that a device must save before it is opened, which takes a fraction of a second once per process.
 pub const LEAST_GAIN: f64 = 0.02;
 
-/// Seconds that a sum is expected to take on an open device, from host memory to host memory.
+/// The expected seconds of a sum on an open device, from host memory to host memory.
 pub fn device_seconds<T: Precision>(properties: &Properties, sum: &Sum<T, Space>) -> f64 {
     let kind = PairKind::of(sum);
     let (sources, targets) = (sum.points.sources.len(), sum.points.counts().targets());
@@ -25,8 +25,7 @@ pub fn device_seconds<T: Precision>(properties: &Properties, sum: &Sum<T, Space>
     by_method(sum.options().method, direct, fmm) + transfer::<T>(&rates, numbers)
 }
 
-/// Seconds that a sum is expected to take on so many threads of the CPU: pairs, or an FMM of points spread evenly in a
-/// cube.
+/// The expected seconds of a sum on `threads` threads of the CPU: all pairs, or an FMM of points uniform in a cube.
 pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: &Sum<T, Space>) -> f64 {
     let costs = profile.of::<T>();
     let kind = PairKind::of(sum);
@@ -35,7 +34,7 @@ pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: 
     let (sources, targets) = (sum.points.sources.len() as f64, sum.points.counts().targets() as f64);
     let direct = rates.direct(sources * targets * sum.request.vectors as f64);
     let points = sources.max(targets);
-    // Orders hardly depend on the size of the leaves.
+    // Orders depend only slightly on the size of the leaves.
     let orders = match sum.options().order {
         Some(order) => CubeOrders::constant(order),
         None => cube_orders(points, 60.0, 0.0, &sum.error_derivatives(), sum.tolerance(), costs),
@@ -52,7 +51,7 @@ pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: 
     1e-9 * by_method(sum.options().method, direct, fmm) / threads.max(1) as f64
 }
 
-/// The time of the method asked for, or of the faster one.
+/// The time of the requested method, or of the faster one.
 fn by_method(method: Method, direct: f64, fmm: f64) -> f64 {
     match method {
         Method::Direct => direct,
@@ -61,12 +60,12 @@ fn by_method(method: Method, direct: f64, fmm: f64) -> f64 {
     }
 }
 
-/// Seconds that numbers are on their way.
+/// Seconds to transfer `numbers` values.
 fn transfer<T>(rates: &Rates, numbers: usize) -> f64 {
     1e-9 * rates.byte * (numbers * std::mem::size_of::<T>()) as f64
 }
 
-/// Whether a device is expected to do a sum so much sooner than so many threads of the CPU that opening it pays.
+/// Whether a device is expected to be so much faster than `threads` threads of the CPU that opening it pays off.
 pub fn pays<T: Precision>(
     properties: &Properties,
     profile: &MachineProfile,
@@ -76,12 +75,12 @@ pub fn pays<T: Precision>(
     device_seconds(properties, sum) + LEAST_GAIN < cpu_seconds(profile, threads, sum)
 }
 
-/// [`pays`] of a sum in the plane; the costs of the CPU are those of the sum's profile.
+/// [`pays`] for a sum in the plane, with the CPU costs of the sum's profile.
 pub fn pays_in_plane<T: Precision>(properties: &Properties, threads: usize, sum: &Sum<T, Plane>) -> bool {
     device_seconds_in_plane(properties, sum) + LEAST_GAIN < sum.expected_seconds(threads)
 }
 
-/// [`device_seconds`] of a sum in the plane.
+/// [`device_seconds`] for a sum in the plane.
 pub fn device_seconds_in_plane<T: Precision>(properties: &Properties, sum: &Sum<T, Plane>) -> f64 {
     let (sources, targets) = (sum.points.sources.len(), sum.points.counts().targets());
     if sources == 0 || targets == 0 {
@@ -105,7 +104,7 @@ pub(crate) mod tests {
     use farfield_core::kernel::Kernel;
     use farfield_core::points::PointSet;
 
-    /// A machine that tests have never seen.
+    /// An H200, as a device that the test machine does not have.
     pub fn h200() -> Properties {
         Properties {
             ordinal: 0,
@@ -152,14 +151,14 @@ pub(crate) mod tests {
         };
         assert!(!pays(3000, 1e-6, 2, Method::Auto));
         assert!(pays(1_000_000, 1e-6, 2, Method::Auto));
-        // Many cores do in their stead what little there is, all pairs they do not.
+        // Many cores replace the device for a small FMM, but not for all pairs.
         assert!(!pays(30_000, 1e-6, 64, Method::Auto));
         assert!(pays(100_000, 1e-6, 64, Method::Direct));
         assert!(!pays(0, 1e-6, 1, Method::Auto));
     }
 
     #[test]
-    fn in_the_plane_both_models_know_the_size_of_the_work() {
+    fn in_the_plane_both_models_predict_the_measured_times() {
         use farfield_core::plane::{Kernel, PlaneSet};
         let points = PlaneSet::Square.generate::<f64>(1_000_000, 1);
         let request = Request::new(Kernel::Harmonic);

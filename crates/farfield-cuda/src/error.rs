@@ -1,13 +1,13 @@
-//! How failures of the driver become errors of a sum.
+//! Errors of the driver as errors of a sum.
 
 pub use farfield_core::Error;
 
 use cudarc::driver::DriverError;
 use cudarc::driver::sys::CUresult;
 
-/// Names what was tried when the driver failed: `call().map_err(Error::driver("copy the points"))`.
+/// Names the attempted action when the driver fails: `call().map_err(Error::driver("copy the points"))`.
 pub(crate) trait DriverCall {
-    /// The error of a call that was to do `action`.
+    /// The error of a failed call that should have done `action`.
     fn driver(action: impl Into<String>) -> impl FnOnce(DriverError) -> Error;
 }
 
@@ -21,7 +21,7 @@ impl DriverCall for Error {
     }
 }
 
-/// The driver's name and text of an error, and what often helps.
+/// The driver's name and text of an error, and the usual remedy.
 pub(crate) fn describe(error: &DriverError) -> String {
     let text = |text: Result<&std::ffi::CStr, DriverError>| text.map(|text| text.to_string_lossy().into_owned());
     let (Ok(name), Ok(words)) = (text(error.error_name()), text(error.error_string())) else {

@@ -1,4 +1,4 @@
-//! What the device code is specialised for: the constants of `kernels/pair.cuh`.
+//! The specialisation of the device code: the constants of `kernels/pair.cuh`.
 
 use crate::compile::Program;
 use crate::device::Precision;
@@ -9,22 +9,22 @@ use farfield_core::{Space, Sum};
 /// A kernel with its outputs and sizes, as literals of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PairKind {
-    /// What strengths are.
+    /// The form of strengths.
     pub form: Form,
-    /// How many derivatives of the potential are taken.
+    /// The highest derivative of the potential.
     pub derivatives: usize,
-    /// What replaces the singular kernel near a source: `FARFIELD_CORE`.
+    /// The function that replaces the singular kernel near a source: `FARFIELD_CORE`.
     pub core: i32,
-    /// Where core sizes or softening lengths come from.
+    /// The origin of core sizes or softening lengths.
     pub sizes: SizeKind,
     /// Whether the pair of a point with itself is skipped by its index.
     pub skip_same: bool,
 }
 
-/// Where core sizes come from.
+/// The origin of core sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SizeKind {
-    /// There are none.
+    /// There are no sizes.
     None,
     /// One for all sources.
     Global,
@@ -33,7 +33,7 @@ pub enum SizeKind {
 }
 
 impl PairKind {
-    /// What a sum needs.
+    /// The kind of pair of a sum.
     pub fn of<T: Real>(asked: &Sum<T, Space>) -> Self {
         let softened = asked.largest_size() > 0.0;
         let sizes = match asked.points.sizes() {
@@ -61,22 +61,22 @@ impl PairKind {
         }
     }
 
-    /// Numbers per source strength.
+    /// The number of components of a strength.
     pub fn strengths(&self) -> usize {
         self.form.strengths()
     }
 
-    /// Expansions per box and strength vector.
+    /// The number of expansions per box and strength vector.
     pub fn expansions(&self) -> usize {
         self.form.expansions()
     }
 
-    /// Sums per target.
+    /// The number of sums per target.
     pub fn sums(&self) -> usize {
         self.form.sums(self.derivatives)
     }
 
-    /// Numbers of a packed source.
+    /// The number of values of a packed source.
     pub fn source_len(&self) -> usize {
         if self.form.strengths() > 1 || self.sizes == SizeKind::PerSource {
             8
@@ -97,7 +97,7 @@ impl PairKind {
             .define("FARFIELD_SKIP_SAME", i32::from(self.skip_same))
     }
 
-    /// Every kind there is: kernels, derivatives, cores, sizes, skipping.
+    /// All kinds: kernels, derivatives, cores, sizes, skipping.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for kernel in Kernel::all() {

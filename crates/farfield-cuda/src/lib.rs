@@ -1,4 +1,4 @@
-//! farfield on NVIDIA graphics processors.
+//! farfield on NVIDIA GPUs.
 //!
 //! ```no_run
 //! use farfield_core::kernel::{Kernel, Output};
@@ -15,13 +15,12 @@
 //! # Ok::<(), farfield_cuda::Error>(())
 //! ```
 //!
-//! Nothing of CUDA is needed to build or to link this crate: the driver and the run-time compiler libnvrtc are loaded
-//! when [`Device::open`] and the first plan need them. Without them everything is a typed [`Error`] that says what to
-//! install.
+//! This crate builds and links without CUDA: the driver and the run-time compiler libnvrtc are loaded when
+//! [`Device::open`] and the first plan need them. If one is missing, a typed [`Error`] names what to install.
 //!
 //! - [`device`]: a GPU, its memory and its timers;
 //! - [`compile`]: kernels compiled at run time, with a cache on disk;
-//! - [`kernel`]: what the code is specialised for;
+//! - [`kernel`]: the specialisation of the device code;
 //! - [`tree`]: the octree, built on the device;
 //! - [`expansion`]: translations as matrix products on tensor cores;
 //! - [`bricks`]: sums at the points of regular grids that share a plan;
@@ -29,7 +28,7 @@
 //! - [`plane`]: all of this for sums in the plane;
 //! - [`tuning`]: tolerance to orders and leaf size; [`auto`]: device or CPU;
 //! - [`resident`]: states that stay on the device between sums;
-//! - [`plan`]: the front door.
+//! - [`plan`]: plans in space, the way in.
 //!
 //! The sources of the device code are in `kernels/`.
 

@@ -1,7 +1,7 @@
 //! From a tolerance to orders and leaf size on a device, by a cost model.
 //!
-//! The orders are the CPU's, for points spread evenly in a cube; the leaf size balances pairs against translations by the
-//! model of cost ([`farfield_core::cost`]).
+//! The orders are the CPU's, for points uniform in a cube. The leaf size balances pairs against translations by the
+//! cost model ([`farfield_core::cost`]).
 
 use crate::device::{Precision, Properties};
 use crate::expansion::LOW_ORDER;
@@ -12,57 +12,58 @@ use farfield_core::cost::{MachineProfile, OperatorCosts, Rates};
 use farfield_core::tuning::{CubeOrders, cube_orders};
 use farfield_core::{Space, Sum};
 
-/// What operations cost a device, for a kernel.
+/// The costs of operations on a device, for a kernel.
 pub fn rates<T: Precision>(properties: &Properties, kind: &PairKind) -> Rates {
     properties.gpu().in_space(T::DOUBLE, kind.sums(), LOW_ORDER)
 }
 
-/// What the model chose.
+/// The model's choice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
-    /// Points a leaf should hold on average.
+    /// The average number of points in a leaf.
     pub leaf_mean: f64,
-    /// Points a leaf may hold.
+    /// The largest number of points in a leaf.
     pub leaf_capacity: usize,
     /// The order of every M2L translation.
     pub orders: CubeOrders,
-    /// Seconds an FMM is expected to take.
+    /// The expected seconds of an FMM.
     pub seconds: f64,
 }
 
-/// What is summed, as far as the model cares.
+/// The properties of a sum that the model depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Demand {
-    /// The larger number of sources and targets.
+    /// The number of sources or of targets, whichever is larger.
     pub points: f64,
-    /// Expansions per box.
+    /// The number of expansions per box.
     pub streams: f64,
-    /// What pairs of all strength vectors cost, where those of one cost one.
+    /// The cost of the pairs of all strength vectors, relative to one vector.
     pub pair_runs: f64,
     /// Distinct orders of derivatives among the outputs.
     pub derivatives: Vec<usize>,
     /// The relative error allowed.
     pub tolerance: f64,
-    /// One order for all expansions instead.
+    /// One order for all expansions, instead of the tolerance.
     pub order: Option<usize>,
-    /// An expert's leaf capacity.
+    /// A fixed leaf capacity.
     pub leaf_capacity: Option<usize>,
-    /// The cores, as parts of the points' extent.
+    /// The cores, relative to the points' extent.
     pub cores: Cores,
 }
 
-/// Core sizes or softening lengths as parts of the points' extent, rounded so that points that move a little have equal
+/// Core sizes or softening lengths relative to the points' extent, rounded so that points that move slightly have equal
 /// plans.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cores {
-    /// The largest.
+    /// The largest size.
     pub size: f64,
-    /// The distance within which they matter: no box is smaller.
+    /// The distance within which cores matter; no box is smaller.
     pub reach: f64,
 }
 
 impl Cores {
-    /// Rounded to halves of an octave: sizes up, which asks for more, reaches down, which leaves boxes as they may be.
+    /// Rounds to half octaves: sizes up, for higher orders, and reaches down, so that boxes are not forced to be
+    /// larger.
     pub fn new(size: f64, reach: f64, extent: f64) -> Self {
         if extent <= 0.0 || size <= 0.0 {
             return Self::default();
@@ -73,8 +74,8 @@ impl Cores {
         }
     }
 
-    /// Points of a box as large as the cores reach, where so many fill a cube. The root is up to twice the extent, so that
-    /// boxes of any size may be as small as that.
+    /// The number of points in a box as large as the reach of the cores, if `points` points fill a cube. The root is up
+    /// to twice the extent, so boxes of any size may become that small.
     fn least_mean(&self, points: f64) -> f64 {
         points * self.reach.powi(3)
     }
@@ -98,11 +99,11 @@ pub fn choose(demand: &Demand, rates: &Rates) -> Choice {
     }
 }
 
-/// Seconds that P2P takes at least where no box may be smaller than the cores' reach, as a share of the direct sum's.
+/// The least time of P2P as a share of the direct sum's, if no box may be smaller than the reach of the cores.
 ///
-/// Points are taken as spread over surfaces, the root as larger than their extent by the mean factor. Boxes that hold
-/// thousands of points keep few blocks busy: half the direct sum's rate is assumed; 60,000 bodies in eight boxes reached a
-/// third of it on an H200.
+/// Points are assumed on surfaces, and the root larger than their extent by the mean factor. Boxes with thousands of
+/// points keep few blocks busy, so half the direct sum's rate is assumed; 60,000 bodies in eight boxes reached a third
+/// of it on an H200.
 pub fn near_share(reach: f64, extent: f64) -> f64 {
     if reach <= 0.0 {
         return 0.0;
@@ -112,7 +113,7 @@ pub fn near_share(reach: f64, extent: f64) -> f64 {
 }
 
 impl Demand {
-    /// What a sum asks for, between so many points.
+    /// The demand of a sum between `points` points.
     pub fn of<T: Precision>(asked: &Sum<T, Space>, kind: &PairKind, points: f64, cores: Cores) -> Self {
         Self {
             points: points.max(1.0),
@@ -141,7 +142,7 @@ impl Demand {
         if let Some(order) = self.order {
             return CubeOrders::constant(order);
         }
-        // Only ratios matter: a translation of order p grows like p^4, a point's share like p^2.
+        // Only ratios matter: the cost of a translation of order p grows like p^4, that of a point like p^2.
         let costs = OperatorCosts {
             pair_scalar: [1.0; 3],
             pair_vector: [1.0; 2],
@@ -160,7 +161,7 @@ impl Demand {
     }
 }
 
-/// What pairs of several vectors of strengths cost, where those of one cost one: vectors that are summed at once share the
+/// The cost of pairs of several strength vectors, relative to one vector: vectors that are summed at once share the
 /// distances, and each adds an operation to every sum.
 fn pair_runs<T: Precision>(kind: &PairKind, vectors: usize) -> f64 {
     let at_once = P2pBlocking::of::<T>(kind, LARGE_LEAF, vectors).vectors as usize;
@@ -168,9 +169,10 @@ fn pair_runs<T: Precision>(kind: &PairKind, vectors: usize) -> f64 {
     vectors.div_ceil(at_once) as f64 * (1.0 + (at_once - 1) as f64 * per_vector.min(1.0))
 }
 
-/// By how much the model's tolerance may exceed the one asked for. Expansions here keep whole tiles of coefficients, more
-/// than an order has: with the model's own orders the largest error of any point set, output and sign of charges is 0.22 of
-/// the tolerance, with those for five times the tolerance up to 1.2 of it. At the highest orders chance plays a larger part.
+/// The factor by which the model's tolerance may exceed the requested one. Expansions on the device keep whole tiles of
+/// coefficients, more than an order has: with the model's own orders the largest error of any point set, output and
+/// sign of charges is 0.22 of the tolerance, with those for five times the tolerance up to 1.2 of it. At the highest
+/// orders chance plays a larger part.
 fn looseness(tolerance: f64) -> f64 {
     1.0 + ((tolerance / 1e-9).log10() / 3.0).clamp(0.0, 1.0)
 }

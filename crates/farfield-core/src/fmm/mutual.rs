@@ -191,7 +191,7 @@ impl<T: Real> Near<T> {
         let start = |g: usize| rows * mutual.starts[g];
         for_segments(&mut memory, 0..mutual.starts.len() - 1, &start, &|g, piece| {
             self.meet_group(layout, mutual, g, strengths, piece, true);
-            // Some distances are too small for single-precision root estimates.
+            // Distances below the range of narrow vectors give sums that are not finite.
             if !piece.iter().all(|sum| sum.is_finite()) {
                 self.meet_group(layout, mutual, g, strengths, piece, false);
             }

@@ -7,8 +7,8 @@ use farfield_core::report::Phase;
 use std::ops::Range;
 
 impl<T: Precision> Fmm<T> {
-    /// Sums for the given strengths (as the caller orders them) into the outputs on the device. Of as many vectors as
-    /// there is room for, or fewer.
+    /// Sums for `strengths`, in the caller's order, into the outputs on the device. There may be fewer vectors than the
+    /// plan has room for.
     pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
         for vectors in self.batches(strengths.len()) {
             self.buffers.clear(&mut self.counters)?;
@@ -21,7 +21,7 @@ impl<T: Precision> Fmm<T> {
         Ok(())
     }
 
-    /// The strength vectors that are summed at once.
+    /// Sums the vectors of one batch.
     fn evaluate_vectors(
         &mut self,
         strengths: Values<T>,

@@ -17,7 +17,7 @@ use parameters::{PairKernels, PointKernels};
 
 /// The program of P2M and L2P.
 ///
-/// L2P evaluates so many vectors of strengths at once.
+/// L2P evaluates `vectors` strength vectors at once.
 pub fn points_program<T: Precision>(kind: &PairKind, order: usize, vectors: usize) -> Program {
     let program = Program::new("points", include_str!("../../kernels/points.cu"));
     let program = PointKernels::<T>::check(program)
@@ -27,14 +27,15 @@ pub fn points_program<T: Precision>(kind: &PairKind, order: usize, vectors: usiz
     kind.define::<T>(program)
 }
 
-/// Vectors of strengths that L2P evaluates at once, which share the basis: as many as registers and shared memory hold well.
+/// The number of strength vectors that L2P evaluates at once, with a common basis: as many as fit registers and shared
+/// memory well.
 pub fn l2p_vectors<T: Precision>(kind: &PairKind, order: usize, vectors: usize) -> usize {
     let bytes = kind.sums() * coefficient_count(order) * std::mem::size_of::<T>();
     let most = (32 / kind.sums()).min(24 * 1024 / bytes).clamp(1, 8);
     vectors.next_power_of_two().min(1 << most.ilog2())
 }
 
-/// Leaves of a block of P2M: fewer where their expansions would fill its shared memory.
+/// The number of leaves of a P2M block; fewer if their expansions would fill its shared memory.
 fn p2m_warps(order: usize) -> usize {
     match order {
         0..=20 => 4,
@@ -50,17 +51,17 @@ pub fn p2p_program<T: Precision>(kind: &PairKind, treecode: bool, blocking: P2pB
     kind.define::<T>(program.define("FARFIELD_TREECODE", i32::from(treecode)))
 }
 
-/// How the P2P of a leaf is cut into threads: the constants of `kernels/meet.cuh`.
+/// The division of a leaf's P2P among threads: the constants of `kernels/meet.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct P2pBlocking {
     pub(crate) threads: u32,
-    /// Targets of a thread.
+    /// The number of targets of a thread.
     pub(crate) targets: u32,
-    /// Sources in shared memory at once.
+    /// The number of sources in shared memory at once.
     pub(crate) tile: u32,
-    /// Blocks that a multiprocessor is to have room for; 0 leaves it to the compiler.
+    /// The number of blocks that a multiprocessor should have room for; 0 leaves it to the compiler.
     blocks: u32,
-    /// Vectors of strengths summed at once, which share the distances.
+    /// The number of strength vectors summed at once, which share the distances.
     pub(crate) vectors: u32,
 }
 
@@ -75,7 +76,8 @@ impl P2pBlocking {
             .define("FARFIELD_VECTORS", self.vectors)
     }
 
-    /// Numbers of strength that lie side by side for each source: whole groups of the vectors summed at once.
+    /// The number of strengths stored side by side for each source: `vectors`, rounded up to whole groups that are
+    /// summed at once.
     pub(crate) fn charges(&self, vectors: usize) -> usize {
         match self.vectors as usize {
             1 => 0,
@@ -83,7 +85,7 @@ impl P2pBlocking {
         }
     }
 
-    /// The most vectors of scalars whose sums registers hold, as a multiple of 16 bytes of strengths.
+    /// The largest number of scalar vectors whose sums fit into registers, as a multiple of 16 bytes of strengths.
     fn vectors_at_once<T: Precision>(kind: &PairKind, vectors: usize) -> u32 {
         let (least, most) = (if T::DOUBLE { 2 } else { 4 }, 32 / kind.sums());
         if kind.strengths() > 1 || vectors < 2 || most < least {
@@ -93,7 +95,7 @@ impl P2pBlocking {
         vectors.next_power_of_two().clamp(least, most.min(8)) as u32
     }
 
-    /// The blocking of several vectors at once: fewer targets to a thread.
+    /// The blocking for several vectors at once: fewer targets per thread.
     fn of_vectors(kind: &PairKind, vectors: u32) -> Self {
         Self {
             threads: 128,
@@ -104,8 +106,8 @@ impl P2pBlocking {
         }
     }
 
-    /// The fastest for leaves of so many points and so many vectors of strengths, as measured for one: more targets to a thread save loads from shared memory, until
-    /// too few threads of a leaf's block have any.
+    /// The fastest blocking for leaves of `leaf_mean` points and `vectors` strength vectors, as measured for one
+    /// vector. More targets per thread save loads from shared memory, until too few threads of a leaf's block have any.
     pub fn of<T: Precision>(kind: &PairKind, leaf_mean: f64, vectors: usize) -> Self {
         let at_once = Self::vectors_at_once::<T>(kind, vectors);
         if at_once > 1 {
@@ -136,7 +138,7 @@ impl P2pBlocking {
     }
 }
 
-/// From so many points of a leaf on, a thread takes four targets.
+/// The number of points in a leaf from which on a thread takes four targets.
 pub(crate) const LARGE_LEAF: f64 = 40.0;
 
 #[cfg(test)]
@@ -160,7 +162,7 @@ mod tests {
                         at_once == 1 || vectors > 1 && kind.strengths() == 1,
                         "{kind:?} {vectors}"
                     );
-                    // Sums of all threads in a block's static memory, beside the ranges.
+                    // The sums of all threads are in a block's static memory, beside the ranges.
                     let sums = (blocking.threads * blocking.targets) as usize * kind.sums() * at_once;
                     assert!(at_once == 1 || sums * number <= 40 * 1024, "{kind:?} {vectors}");
                     assert!(blocking.charges(vectors) >= vectors || at_once == 1);

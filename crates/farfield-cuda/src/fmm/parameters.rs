@@ -1,11 +1,11 @@
-//! What the kernels of `kernels/points.cu` and `kernels/p2p.cu` take.
+//! Parameters of the kernels of `kernels/points.cu` and `kernels/p2p.cu`.
 
 use crate::device::{Charges, In, Out, Precision, Source, device_struct, kernels, parameters};
 use crate::tree::{BoxesArg, Header};
 use crate::treecode::OpeningArg;
 
 device_struct! {
-    /// Where an output goes.
+    /// The destination of an output.
     pub(crate) struct Output<T> = "Output" { pub values: Out<T>, pub first_sum: u32, pub components: u32, pub scale: T }
 }
 
@@ -20,7 +20,7 @@ impl<T: Precision> Output<T> {
 }
 
 parameters! {
-    /// Of `gather_sources`.
+    /// Parameters of `gather_sources`.
     pub(crate) struct GatherSources<T> {
         positions: In<T>,
         strengths: In<T>,
@@ -30,7 +30,7 @@ parameters! {
         sources: Out<Source<T>>,
     }
 
-    /// Of `gather_charges`.
+    /// Parameters of `gather_charges`.
     pub(crate) struct GatherCharges<T> {
         strengths: In<T>,
         permutation: In<u32>,
@@ -40,10 +40,10 @@ parameters! {
         charges: Out<T>,
     }
 
-    /// Of `permutation_points`.
+    /// Parameters of `permutation_points`.
     pub(crate) struct PermutePoints<T> { positions: In<T>, permutation: In<u32>, count: u32, permuted: Out<T> }
 
-    /// Of `p2m`.
+    /// Parameters of `p2m`.
     pub(crate) struct P2m<T> {
         tree: In<Header>,
         boxes: BoxesArg,
@@ -54,7 +54,7 @@ parameters! {
         multipoles: Out<T>,
     }
 
-    /// Of `l2p`.
+    /// Parameters of `l2p`.
     pub(crate) struct L2p<T> {
         tree: In<Header>,
         boxes: BoxesArg,
@@ -65,7 +65,7 @@ parameters! {
         far: Out<T>,
     }
 
-    /// Of `p2p`.
+    /// Parameters of `p2p`.
     pub(crate) struct P2p<T> {
         tree: In<Header>,
         boxes: BoxesArg,

@@ -10,20 +10,20 @@ use cudarc::driver::CudaSlice;
 use farfield_core::plan::first_sum;
 use std::ops::Range;
 
-/// Translations of one kind: the kernel, its shifts and the tasks to do.
+/// Translations of one kind: the kernel, its shifts and its tasks.
 struct Translation<'a, T: Precision> {
     kind: Kind,
     kernel: &'a Function<Translate<T>>,
     steps: &'a CudaSlice<Step>,
     tasks: Range<usize>,
     shared: u32,
-    /// The expansions read and written.
+    /// The expansions that are read and written.
     from: &'a CudaSlice<T>,
     to: &'a CudaSlice<T>,
 }
 
 impl<T: Precision> Fmm<T> {
-    /// Packs the sources of some strength vectors in tree order.
+    /// Packs the sources and their strengths of `vectors`, in tree order.
     pub(crate) fn gather(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
         let per_vector = self.source_count as usize * self.kind.strengths();
         let strengths = strengths.part(vectors.start * per_vector..vectors.end * per_vector);
@@ -44,7 +44,7 @@ impl<T: Precision> Fmm<T> {
         self.gather_charges(vectors.len() as u32)
     }
 
-    /// Strengths of several vectors side by side, where P2P sums several at once.
+    /// Gathers the strengths of several vectors side by side, if P2P sums several at once.
     fn gather_charges(&mut self, vectors: u32) -> Result<(), Error> {
         let at_once = self.p2p_blocking.vectors;
         if at_once == 1 {
@@ -85,7 +85,7 @@ impl<T: Precision> Fmm<T> {
     }
 
     pub(crate) fn m2m(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
-        // In an FMM multipoles of the first two levels act on nothing.
+        // In an FMM the multipoles of the first two levels have no effect.
         let first = if self.treecode.is_some() { 0 } else { 2 };
         for level in (first..self.tree.depth).rev() {
             self.translate(
@@ -128,7 +128,7 @@ impl<T: Precision> Fmm<T> {
         self.add_slices(vectors)
     }
 
-    /// Adds what blocks that share the shifts of M2L have left beside the locals.
+    /// Adds the partial sums that blocks sharing the shifts of M2L store beside the locals.
     fn add_slices(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
         let (Some(kernel), slices @ 2..) = (&self.kernels.add_slices, self.slices.count as u32) else {
             return Ok(());
@@ -154,7 +154,7 @@ impl<T: Precision> Fmm<T> {
         }
     }
 
-    /// Numbers of all expansions of a box.
+    /// The number of values in all expansions of a box.
     fn per_box(&self, vectors: &Range<usize>) -> u64 {
         u64::from(self.streams(vectors)) * stride(self.order) as u64
     }
@@ -204,7 +204,7 @@ impl<T: Precision> Fmm<T> {
         for (place, (output, scale, values)) in outputs.iter_mut().zip(&self.outputs) {
             let components = output.components();
             *place = Output {
-                // The batch's first vector starts so far into the values.
+                // The offset of the batch's first vector in the values.
                 values: Out::shared(values).plus(vectors.start * self.target_count as usize * components),
                 first_sum: first_sum(*output) as u32,
                 components: components as u32,
@@ -272,12 +272,12 @@ impl<T: Precision> Fmm<T> {
         self.layout.has_few(tasks, multiprocessors)
     }
 
-    /// Where a counter is.
+    /// The address of a counter.
     pub(crate) fn counter(&self, counter: Counter) -> Out<u64> {
         Out::shared(&self.counters).plus(counter as usize)
     }
 
-    /// Expansions of a box.
+    /// The number of expansions of a box.
     pub(crate) fn streams(&self, vectors: &Range<usize>) -> u32 {
         (vectors.len() * self.kind.expansions()) as u32
     }

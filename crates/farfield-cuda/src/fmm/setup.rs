@@ -24,22 +24,22 @@ use std::sync::Arc;
 pub(crate) struct Fmm<T: Precision> {
     pub(crate) buffers: Buffers,
     pub(super) kind: PairKind,
-    /// Strength vectors summed at once.
+    /// The number of strength vectors summed at once.
     batch: usize,
     pub(super) order: usize,
     pub tree: Octree,
     pub(super) source_count: u32,
     pub(crate) target_count: u32,
     pub(crate) global_size2: T,
-    /// As the caller orders them.
+    /// In the caller's order.
     pub(crate) source_positions: CudaSlice<T>,
-    /// The same of targets that are not the sources, where the sum may have to be planned again.
+    /// In the caller's order, if the targets are not the sources and the sum may have to be planned again.
     pub(crate) caller_targets: Option<CudaSlice<T>>,
     pub(crate) sizes: CudaSlice<T>,
     pub(super) strengths: CudaSlice<T>,
     /// Sources with strengths, in tree order.
     pub(crate) packed: CudaSlice<T>,
-    /// Strengths of the vectors that P2P sums at once, side by side in tree order.
+    /// The strengths of the vectors that P2P sums at once, side by side in tree order.
     pub(super) charges: CudaSlice<T>,
     /// In tree order.
     pub(crate) target_positions: CudaSlice<T>,
@@ -50,24 +50,24 @@ pub(crate) struct Fmm<T: Precision> {
     pub(super) tasks: CudaSlice<Task>,
     /// For each level, its tasks with boxes of one octant each.
     pub(super) column_tasks: Vec<Range<usize>>,
-    /// For each level, its tasks whatever the octant.
+    /// For each level, its tasks with boxes of any octant.
     pub(super) m2m_tasks: Vec<Range<usize>>,
     pub(super) layout: Layout,
     pub(crate) multipoles: CudaSlice<T>,
     pub(super) locals: CudaSlice<T>,
-    /// What blocks that share the shifts of M2L leave beside the locals.
+    /// The partial sums that blocks sharing the shifts of M2L store beside the locals.
     pub(super) slices: MoreSlices<T>,
-    /// What L2P leaves for P2P to add to.
+    /// The sums of L2P, to which P2P adds.
     pub(crate) far: CudaSlice<T>,
     pub(super) outputs: Vec<(Output, T, CudaSlice<T>)>,
-    /// What kernels counted: see [`Counter`].
+    /// The counts of the kernels; see [`Counter`].
     pub(crate) counters: CudaSlice<u64>,
     pub(super) kernels: Kernels<T>,
     pub(super) shared: SharedBytes,
     pub(super) p2p_blocking: P2pBlocking,
-    /// Vectors that L2P evaluates at once.
+    /// The number of vectors that L2P evaluates at once.
     pub(super) l2p_vectors: usize,
-    /// Present where multipoles go straight to targets.
+    /// Present if multipoles are evaluated directly at targets.
     pub(crate) treecode: Option<Treecode<T>>,
     /// The device's time to build the tree.
     pub building: Timeline,
@@ -79,19 +79,19 @@ pub(super) struct Kernels<T: Precision> {
     pub m2m: Function<Translate<T>>,
     pub m2l: Function<Translate<T>>,
     pub m2l_few: Function<Translate<T>>,
-    /// Where blocks may share shifts.
+    /// Present if blocks may share shifts.
     pub add_slices: Option<Function<AddSlices<T>>>,
     pub l2l: Function<Translate<T>>,
     pub pairs: PairKernels<T>,
 }
 
-/// What kernels count while they work, each a place in [`Fmm::counters`].
+/// The counts that kernels keep, each with its index in [`Fmm::counters`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Counter {
     P2p,
     M2l,
     M2p,
-    /// M2M and L2L, which no one asks for.
+    /// M2M and L2L, which are not reported.
     Other,
 }
 
@@ -99,7 +99,7 @@ impl Counter {
     pub const COUNT: usize = 4;
 }
 
-/// The sums of M2L beside those in the locals: `count - 1` times as many numbers.
+/// The partial sums of M2L beside those in the locals: `count - 1` times as many values.
 #[derive(Debug)]
 pub(super) struct MoreSlices<T: Precision> {
     pub count: usize,
@@ -116,19 +116,19 @@ pub(super) struct SharedBytes {
     pub l2p: u32,
 }
 
-/// What an FMM is made from.
+/// The input of an FMM.
 pub(crate) struct FmmInput<'a, T> {
     pub sum: SumInput<'a, T>,
     pub shape: TreeShape,
     pub far_field: FarField<'a>,
 }
 
-/// How boxes act from afar.
+/// The action of boxes at a distance.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FarField<'a> {
     /// The FMM: through local expansions, with these orders.
     Locals(&'a Choice),
-    /// A treecode: their multipoles go straight to the targets.
+    /// A treecode: multipoles are evaluated directly at the targets.
     Multipoles(Opening),
 }
 
@@ -147,7 +147,8 @@ impl FarField<'_> {
             FarField::Locals(_) => None,
             FarField::Multipoles(opening) => Some(match opening.boxes {
                 ActingBoxes::ByAngle => opening.theta,
-                // The nearest box is two away, the farthest that touches one and a half: as the CPU reports it.
+                // The nearest box is two sides away, the farthest touching one one and a half; the CPU reports the same
+                // ratio.
                 ActingBoxes::OnNeighbours => 2.0 / 3.0,
             }),
         }
@@ -210,7 +211,7 @@ impl<T: Precision> Kernels<T> {
 }
 
 impl<T: Precision> Fmm<T> {
-    /// Whether a block's shared memory holds what this kind of pair needs at this order.
+    /// Checks that a block's shared memory suffices for this kind of pair at this order.
     pub fn check_order(device: &Device, kind: &PairKind, order: usize) -> Result<(), Error> {
         if SharedBytes::of::<T>(kind, order, 1).most() <= device.properties().shared_bytes {
             return Ok(());
@@ -369,12 +370,12 @@ impl<T: Precision> Fmm<T> {
         )
     }
 
-    /// The vectors of so many strengths that are summed at once, one range after the other.
+    /// Ranges of the vectors among `strengths` strengths that are summed at once.
     pub(super) fn batches(&self, strengths: usize) -> Vec<Range<usize>> {
         self.batches_of(strengths / (self.source_count as usize * self.kind.strengths()))
     }
 
-    /// The same of so many vectors.
+    /// Ranges of `vectors` vectors that are summed at once.
     pub(crate) fn batches_of(&self, vectors: usize) -> Vec<Range<usize>> {
         (0..vectors)
             .step_by(self.batch)
@@ -382,7 +383,7 @@ impl<T: Precision> Fmm<T> {
             .collect()
     }
 
-    /// How many interactions the last evaluation took.
+    /// The number of interactions of the last evaluation.
     pub fn interactions(&self) -> Result<Interactions, Error> {
         let mut counts = [0; Counter::COUNT];
         self.buffers.read(&self.counters, &mut counts)?;
@@ -400,7 +401,7 @@ impl<T: Precision> Fmm<T> {
         self.outputs.iter().map(|(_, _, values)| values)
     }
 
-    /// Hands them over; nothing can be evaluated after that.
+    /// Returns the outputs, and ends the FMM.
     pub fn into_outputs(self) -> Vec<CudaSlice<T>> {
         self.outputs.into_iter().map(|(_, _, values)| values).collect()
     }

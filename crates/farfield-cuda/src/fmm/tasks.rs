@@ -1,4 +1,4 @@
-//! What is translated: strength vectors at once, orders by level, boxes by block.
+//! The work of translations: vectors at once, orders by level, boxes by block.
 
 use crate::expansion::{Layout, Task};
 use crate::kernel::PairKind;
@@ -7,14 +7,14 @@ use crate::tuning::Choice;
 use farfield_core::tuning::CLASSES;
 use std::ops::Range;
 
-/// A block of a translation has room for so many expansions of one box.
+/// The number of vectors whose expansions of one box fit into a translation's block.
 pub(super) fn batch_of(kind: &PairKind, vectors: usize, layout: Layout) -> usize {
     vectors.min(layout.columns() / kind.expansions())
 }
 
-/// The order for each level (the root's first) and class of shifts. The model's levels count from the leaves of an even
-/// cube; where a tree is much deeper, its points are uneven, and every level takes the highest order of any. A class that
-/// the cube does not have at a level takes the order of the finer levels.
+/// The order for each level (the root's first) and class of shifts. The model's levels count from the leaves of a
+/// uniform cube. If a tree is much deeper, its points are nonuniform, and every level takes the highest order of any. A
+/// class that the cube does not have at a level takes the order of the finer levels.
 pub(super) fn orders_by_level(choice: &Choice, depth: usize) -> Vec<u8> {
     let by_level = &choice.orders.by_level;
     let up_to = |rows: usize, class: usize| by_level[..rows].iter().map(|level| level[class]).max().unwrap_or(0);
@@ -91,7 +91,7 @@ mod tests {
             (vec![3; CLASSES], 5, 3)
         );
         assert_eq!(row(&even, 0), row(&even, 2));
-        // Much deeper than the cube's: uneven.
+        // Much deeper than the tree of the cube: nonuniform.
         let uneven = orders_by_level(&choice, 9);
         assert!((0..=9).all(|level| row(&uneven, level) == row(&even, 0)));
     }

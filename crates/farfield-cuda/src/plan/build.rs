@@ -19,7 +19,7 @@ use farfield_core::{Method, Space, Sum};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What is summed, and what its points extend over.
+/// The input of a sum, and the extent of its points.
 type Input<'a, T> = (SumInput<'a, T>, f64);
 
 impl<T: Precision> Plan<T> {
@@ -41,7 +41,7 @@ impl<T: Precision> Plan<T> {
         Ok(plan)
     }
 
-    /// Chooses method and parameters for valid points, which may be on the device already.
+    /// Chooses method and parameters for valid points, which may already be on the device.
     pub(super) fn build(
         buffers: Buffers,
         asked: &Sum<T, Space>,
@@ -82,7 +82,7 @@ impl<T: Precision> Plan<T> {
         Self::expansions(buffers, asked, (input, shape, far_field), parameters)
     }
 
-    /// A method with a tree and expansions.
+    /// A plan for a method with a tree and expansions.
     fn expansions(
         buffers: Buffers,
         asked: &Sum<T, Space>,
@@ -112,7 +112,8 @@ impl<T: Precision> Plan<T> {
         ))
     }
 
-    /// The bytes of device memory that a sum over so many points takes, whatever points it has now.
+    /// The bytes of device memory that a sum over `sources` sources and `targets` targets takes, independent of its
+    /// present points.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the device cannot sum this.
@@ -173,8 +174,8 @@ impl<T: Precision> Plan<T> {
     }
 }
 
-/// The method, and what the model chose for an FMM. Where cores are wide against the points' extent, if that is known,
-/// boxes are as large, and all pairs may cost less.
+/// The method, and the model's choice for an FMM. If cores are wide relative to the points' extent (if known), boxes
+/// are as wide, and all pairs may cost less.
 pub(super) fn resolve_method<T: Precision>(
     device: &Device,
     asked: &Sum<T, Space>,
@@ -185,7 +186,7 @@ pub(super) fn resolve_method<T: Precision>(
     let (sources, targets) = (sources as f64, targets as f64);
     let rates = tuning::rates::<T>(device.properties(), kind);
     let demand = Demand::of(asked, kind, sources.max(targets), cores_of(asked, extent));
-    // The model takes milliseconds, longer than many sums: equal demands share its answer.
+    // The model takes milliseconds, longer than many sums, so equal demands share its choice.
     let choice = device.keep(format!("choice {demand:?} {rates:?}"), || {
         Ok(tuning::choose(&demand, &rates))
     })?;
@@ -195,7 +196,7 @@ pub(super) fn resolve_method<T: Precision>(
     let method = match asked.options().method {
         _ if pairs == 0.0 => Method::Direct,
         Method::Auto if direct < choice.seconds.max(near) => Method::Direct,
-        // Wide cores at the tightest tolerances ask for orders that no block has memory for.
+        // Wide cores at the tightest tolerances need orders that exceed the memory of a block.
         Method::Auto if Fmm::<T>::check_order(device, kind, choice.orders.highest).is_err() => Method::Direct,
         Method::Auto => Method::Fmm,
         method => method,
@@ -203,7 +204,7 @@ pub(super) fn resolve_method<T: Precision>(
     Ok((method, choice))
 }
 
-/// The cores of a sum as parts of the points' extent; of points that are not known yet, in a unit cube.
+/// The cores of a sum relative to the points' extent, or to a unit cube if the points are not known yet.
 fn cores_of<T: Precision>(asked: &Sum<T, Space>, extent: Option<f64>) -> Cores {
     Cores::new(asked.largest_size(), core_reach(asked), extent.unwrap_or(1.0))
 }
@@ -243,7 +244,7 @@ fn tree_shape<T: Precision>(asked: &Sum<T, Space>, leaf_capacity: usize, leaf_me
     }
 }
 
-/// Kernels take the seventh power of inverse distances, which must not overflow.
+/// Refuses extents for which the seventh power of inverse distances, as kernels take it, overflows.
 pub(super) fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
     let most = if T::DOUBLE { 2f64.powi(120) } else { 2f64.powi(15) };
     if extent == 0.0 || (1.0 / most..=most).contains(&extent) {
@@ -255,7 +256,7 @@ pub(super) fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
     })
 }
 
-/// Sorting packs counts, of sources and targets together, into 30 bits.
+/// Refuses more points than sorting can count: it packs the counts of sources and targets together into 30 bits.
 pub(crate) fn check_point_count(count: usize) -> Result<(), Error> {
     let limit = (1 << 30) - 1;
     if count > limit {
@@ -265,7 +266,7 @@ pub(crate) fn check_point_count(count: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is summed, as the methods take it.
+/// The sum as input of the methods.
 pub(super) fn input_of<'a, T: Precision>(asked: &Sum<'a, T, Space>, kind: PairKind) -> SumInput<'a, T> {
     SumInput {
         kernel: asked.request.kernel,
@@ -281,7 +282,7 @@ pub(super) fn input_of<'a, T: Precision>(asked: &Sum<'a, T, Space>, kind: PairKi
     }
 }
 
-/// One size per source, where each has its own.
+/// The core size of each source, if each has its own.
 fn sizes_of<'a, T: Precision>(asked: &Sum<'a, T, Space>, kind: &PairKind) -> &'a [T] {
     match asked.points.sizes() {
         Sizes::PerSource(sizes) if kind.sizes == SizeKind::PerSource => sizes,
@@ -289,7 +290,7 @@ fn sizes_of<'a, T: Precision>(asked: &Sum<'a, T, Space>, kind: &PairKind) -> &'a
     }
 }
 
-/// The squared core size of all sources; zero where there is none or each has its own.
+/// The squared core size of all sources; zero if there is none or each has its own.
 fn global_size2<T: Precision>(asked: &Sum<T, Space>) -> T {
     match asked.points.sizes() {
         Sizes::Global(size) if asked.largest_size() > 0.0 => *size * *size,

@@ -1,4 +1,4 @@
-//! A plan looks at its own error, and plans again more exactly where the tolerance is exceeded.
+//! A plan measures its own error, and plans again more accurately if the tolerance is exceeded.
 
 use super::Plan;
 use super::build::resolve_method;
@@ -13,14 +13,14 @@ use farfield_core::check::Check;
 use farfield_core::kernel::Sizes;
 use farfield_core::{Method, Points, Request, Space, Sum};
 
-/// What a plan was asked for apart from its points: enough to plan again.
+/// The request of a plan and the properties of its points: enough to plan again.
 #[derive(Debug)]
 pub(crate) struct Wishes<T> {
     pub kind: PairKind,
     pub global_size2: T,
     pub most_bytes: Option<u64>,
     pub extent: f64,
-    /// The tolerance that was planned for: smaller than the caller's where strengths ask for more.
+    /// The tolerance of the present plan: smaller than the caller's if the strengths require it.
     pub planned: f64,
     /// The largest core size; the size of each source is on the device.
     sizes: Sizes<T>,
@@ -91,7 +91,7 @@ impl<T: Precision> Plan<T> {
         Ok(direct)
     }
 
-    /// Whether all pairs do not take so much longer than expected that nobody would want them.
+    /// Whether all pairs take less than 0.2 s, or less than 20 times the expected time of the sum.
     fn is_direct_affordable(&self) -> Result<bool, Error> {
         let device = self.buffers.device();
         let counts = (self.source_count, self.target_count);
@@ -108,7 +108,7 @@ impl<T: Precision> Plan<T> {
         Ok(direct < 0.2 || direct < 20.0 * choice.seconds)
     }
 
-    /// Plans the same points anew; says whether that is possible.
+    /// Plans the same points again; returns whether that is possible.
     fn plan_again(&mut self, tolerance: f64, method: Method) -> Result<bool, Error> {
         let request = self.request_for(tolerance, method);
         let Engine::Fmm(fmm) = &self.engine else {
@@ -136,7 +136,7 @@ impl<T: Precision> Plan<T> {
         match planned {
             Ok(planned) if planned.vectors_at_once >= self.vectors_at_once => {
                 (self.engine, self.parameters) = (planned.engine, planned.parameters);
-                // Its tree and its counts are to be reported.
+                // The new tree and counts must be reported.
                 self.evaluated = false;
                 Ok(true)
             }
@@ -145,7 +145,7 @@ impl<T: Precision> Plan<T> {
         }
     }
 
-    /// The same request with another tolerance and method.
+    /// The plan's request with another tolerance and method.
     fn request_for(&self, tolerance: f64, method: Method) -> Request<Space> {
         let mut request = self.request.clone();
         request.options.tolerance = Some(tolerance);

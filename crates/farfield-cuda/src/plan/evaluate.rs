@@ -17,7 +17,7 @@ use farfield_core::{Field, Request, Space, Sum};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What does the summing.
+/// The method of a plan.
 #[derive(Debug)]
 pub(crate) enum Engine<T: Precision> {
     Direct(Box<Direct<T>>),
@@ -87,12 +87,12 @@ impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
         }
     }
 
-    /// Whether its vectors do not fit into the device's memory at once.
+    /// Whether the vectors do not fit into the device's memory at once.
     pub(super) fn has_passes(&self) -> bool {
         self.vectors_at_once < self.request.vectors
     }
 
-    /// Sums for the given strengths, as [`farfield_core::Plan::evaluate`] does: from host memory to host memory.
+    /// Sums for the given strengths from host memory to host memory, like [`farfield_core::Plan::evaluate`].
     ///
     /// # Errors
     /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
@@ -102,17 +102,17 @@ impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
         Ok(field)
     }
 
-    /// [`Plan::evaluate`] into memory that is already there.
+    /// [`Plan::evaluate`] into an existing field.
     ///
     /// # Errors
-    /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size. The field keeps its size, and its
-    /// numbers if the strengths are wrong.
+    /// As [`Plan::evaluate`], and [`Error::Length`] if `field` does not have the plan's shape. The field keeps its
+    /// shape, and its values if the strengths are invalid.
     pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T, G>) -> Result<(), Error> {
         field.check_shape(&self.request, self.target_count)?;
         self.evaluate_to(strengths, field)
     }
 
-    /// A field of zeros of the right size for [`Plan::evaluate_into`].
+    /// A field of zeros of the plan's shape, for [`Plan::evaluate_into`].
     pub fn field(&self) -> Field<T, G> {
         Field::zeros(&self.request, self.target_count)
     }
@@ -133,7 +133,7 @@ impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
         Ok(())
     }
 
-    /// The values of each output in place of those that were there; returns the largest strength.
+    /// Replaces the values of each output; returns the largest strength.
     fn sum_to(
         &mut self,
         strengths: &[T],
@@ -147,7 +147,7 @@ impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
             return self.sum(strengths, seconds, values, check);
         }
         let largest = check_strengths(strengths, self.source_count, components, self.request.vectors)?;
-        // The results of no sources; the field takes care of their number.
+        // Without sources there are no results; the field fills in zeros.
         values.iter_mut().for_each(Vec::clear);
         Ok(largest)
     }
@@ -165,7 +165,7 @@ impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
         let mut largest = None;
         for pass in strengths.chunks(self.vectors_at_once * per_vector) {
             let timeline = G::launch(self, Values::Host(pass))?;
-            // All of them during the first pass: an error names a place among all.
+            // All strengths are checked during the first pass, so that an error has the right index.
             if largest.is_none() {
                 largest = Some(check_strengths(
                     strengths,
@@ -202,33 +202,33 @@ impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
         &self.parameters
     }
 
-    /// The tolerance; `None` where an expert fixed the order.
+    /// The tolerance; `None` if the order is fixed.
     pub fn tolerance(&self) -> Option<f64> {
         self.request.options.kept_tolerance::<T>()
     }
 
-    /// What the last evaluation found out about its error; `None` where it was told not to look.
+    /// The error that the last evaluation measured; `None` if the check is off.
     pub fn last_check(&self) -> Option<&Check> {
         self.last_check.as_ref()
     }
 
-    /// Remarks on choices the caller may want to know of.
+    /// Remarks on the plan's choices.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Where the time of the last evaluation went; the first includes the planning. Phases are device time, the total
-    /// is the time of the call. In the plane, L2P and M2P are part of P2P.
+    /// The time of the last evaluation by phase; the first includes the planning. Phases are device time, the total is
+    /// the time of the call.
     pub fn seconds(&self) -> &Seconds {
         &self.seconds
     }
 
-    /// How many sources there are.
+    /// The number of sources.
     pub fn source_count(&self) -> usize {
         self.source_count
     }
 
-    /// How many targets there are.
+    /// The number of targets.
     pub fn target_count(&self) -> usize {
         self.target_count
     }
@@ -289,7 +289,7 @@ impl PlannedOnDevice for Space {
     }
 }
 
-/// What two passes found out about the error, taken together: the worse of each output.
+/// The errors measured in two passes combined: the worse for each output.
 fn worse(one: Option<Check>, other: Option<Check>) -> Option<Check> {
     let (mut one, other) = match (one, other) {
         (Some(one), Some(other)) => (one, other),

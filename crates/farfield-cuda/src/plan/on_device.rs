@@ -1,4 +1,4 @@
-//! Plans for points that are on the device, whose results stay there.
+//! Plans for points on the device, whose results stay there.
 
 use super::Plan;
 use super::build::{check_extent, input_of};
@@ -19,7 +19,7 @@ use std::time::Instant;
 pub(crate) struct PointsOnDevice<'a, T> {
     pub sources: Values<'a, T>,
     pub targets: Option<Values<'a, T>>,
-    /// Core sizes, where each source has its own.
+    /// Core sizes, if each source has its own.
     pub sizes: Option<Values<'a, T>>,
 }
 
@@ -57,7 +57,7 @@ impl<T: Precision> Plan<T> {
         Ok(plan)
     }
 
-    /// Sums for strengths on the device; returns the values of each output and what was found out about their error.
+    /// Sums for strengths on the device; returns the values of each output and their measured error.
     pub(crate) fn evaluate_on_device(mut self, strengths: Values<T>) -> Result<OnDevice<T>, Error> {
         if Space::results(&self).is_none() {
             let zeros = |components: usize| {

@@ -1,4 +1,4 @@
-//! A plan of the plane looks at its own error, and sums more exactly where the tolerance is exceeded.
+//! A plan in the plane measures its own error, and sums more accurately if the tolerance is exceeded.
 
 use super::Plan;
 use super::direct::Direct;
@@ -15,7 +15,7 @@ use farfield_core::report::Interactions;
 use farfield_core::{Geometry, Method, Plane};
 use std::ops::Range;
 
-/// A kernel's outputs from its sums, as `finish` of `kernels/plane_direct.cu` makes them.
+/// A kernel's outputs from its sums, as `finish` of `kernels/plane_direct.cu` computes them.
 #[derive(Debug)]
 struct InPlane {
     kind: PairKind,
@@ -38,7 +38,7 @@ impl Meaning for InPlane {
     }
 
     fn append(&self, output: usize, sum: &dyn Fn(usize, usize) -> f64, values: &mut Vec<f64>) {
-        // Of the second run, that of the imaginary parts, i times the sum counts.
+        // The second run sums the imaginary parts; its sum counts times i.
         let second = |k: usize| if self.runs == 2 { sum(1, k) } else { 0.0 };
         let (at, factor) = self.outputs[output].of_sums(self.kind.kernel);
         let value = match (self.kind.kernel, self.outputs[output]) {
@@ -119,7 +119,7 @@ impl<T: Precision> Plan<T> {
         checker.measure(engine, (strengths, self.request.vectors), tolerance, check)
     }
 
-    /// Raises the order, or sums every pair; returns whether that was possible.
+        // Higher orders did not help: the error is not from truncation.
     pub(super) fn become_more_exact(&mut self, factor: f64, in_vain: bool) -> Result<bool, Error> {
         let Some(Engine::Fmm(fmm)) = &mut self.engine else {
             return Ok(false);
@@ -131,7 +131,7 @@ impl<T: Precision> Plan<T> {
             return Ok(true);
         }
         let pairs = self.source_count as u64 * self.target_count as u64;
-        // A tenth of a second, or not much longer than what was there.
+        // A tenth of a second, or at most 20 times the pairs of the FMM.
         let affordable = pairs < 100_000_000_000 || pairs < 20 * self.parameters.interactions.p2p;
         let Some(Engine::Fmm(fmm)) = self.engine.take_if(|_| affordable) else {
             return Ok(false);

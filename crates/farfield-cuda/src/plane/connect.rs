@@ -1,4 +1,4 @@
-//! Who acts on whom: lists of weakly and strongly coupled boxes, made on the device level by level.
+//! Interaction lists: weakly and strongly coupled boxes, found on the device level by level.
 
 use super::connect_program;
 use super::pyramid::{BoxOf, Pyramid};
@@ -6,20 +6,20 @@ use crate::device::{Blocks, Buffers, In, Out, Precision, Row, device_struct, ker
 use crate::error::Error;
 use cudarc::driver::{CudaSlice, ValidAsZeroBits};
 
-/// Boxes of a block: `WARPS` of `kernels/plane_connect.cu`.
+/// The number of boxes of a block: `WARPS` of `kernels/plane_connect.cu`.
 const BOXES: usize = 8;
-/// Levels a pyramid may have below the root.
+/// The largest number of levels of a pyramid below the root.
 pub(crate) const MOST_LEVELS: usize = 15;
 
 device_struct! {
-    /// How boxes are coupled.
+    /// The criterion that couples boxes.
     #[derive(PartialEq)]
     pub(crate) struct Criterion = "Criterion" { inverse_theta: f64, reach: f64, shortcut: u32, unused: u32 }
 }
 
 impl Criterion {
-    /// Boxes closer than `reach`, edge to edge, are strongly coupled: their cores are felt. From more than `shortcut`
-    /// points in the smaller box on, its expansion is cheaper than its points.
+    /// Boxes closer than `reach`, edge to edge, are strongly coupled, because their cores matter. If the smaller box
+    /// has more than `shortcut` points, its expansion is cheaper than its points.
     pub fn new(theta: f64, reach: f64, shortcut: u32) -> Self {
         Self {
             inverse_theta: 1.0 / theta,
@@ -31,7 +31,7 @@ impl Criterion {
 }
 
 device_struct! {
-    /// What the lists hold.
+    /// The contents of the lists.
     #[derive(PartialEq, Eq, Default)]
     pub(crate) struct Totals = "Totals" {
         /// Entries of the weak lists.
@@ -51,7 +51,7 @@ device_struct! {
 unsafe impl ValidAsZeroBits for Totals {}
 
 parameters! {
-    /// Of `connect`.
+    /// Parameters of `connect`.
     pub(super) struct Connect<T> {
         boxes: In<BoxOf<T>>,
         level: u32,
@@ -76,19 +76,19 @@ kernels! {
     pub(super) struct Kernels<T> { connect: Connect<T> }
 }
 
-/// The lists of a pyramid. A row is where a box's list starts, and its length.
+/// The lists of a pyramid. A row is the start of a box's list, and its length.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    /// For every box (all levels) the boxes whose multipoles reach it by M2L.
+    /// For every box (all levels), the boxes whose multipoles reach it by M2L.
     pub weak: CudaSlice<[u32; 2]>,
     pub weak_list: CudaSlice<u32>,
-    /// For every leaf, the leaves it meets in another way.
+    /// For every leaf, the leaves that interact with it in another way.
     pub strong: CudaSlice<[u32; 2]>,
     pub strong_list: CudaSlice<u32>,
     pub totals: Totals,
 }
 
-/// Room for so many entries.
+/// The capacity of the lists, in entries.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     weak: u64,
@@ -96,7 +96,7 @@ struct Room {
 }
 
 impl Room {
-    /// Enough for usual points, and many times more than that for the few boxes of a small pyramid.
+    /// Enough for ordinary points, and ample for the few boxes of a small pyramid.
     fn usual(boxes: usize, leaves: usize) -> Self {
         Self {
             weak: 64 * boxes as u64 + 4096,
@@ -110,13 +110,13 @@ impl Room {
 }
 
 impl Connections {
-    /// Bytes of device memory for usual points.
+    /// Bytes of device memory for ordinary points.
     pub fn forecast(boxes: usize, leaves: usize) -> u64 {
         Room::usual(boxes, leaves).bytes() + (8 * boxes + 16 * leaves) as u64
     }
 
-    /// Tests all pairs of boxes that can matter. `None` if the lists would take more than `most_bytes`: so many points
-    /// share places that boxes cannot be told apart.
+    /// Tests all pairs of boxes that can be coupled. `None` if the lists would take more than `most_bytes`, because so
+    /// many points coincide that boxes overlap.
     pub fn build<T: Precision>(
         buffers: &Buffers,
         pyramid: &Pyramid<T>,
@@ -135,7 +135,7 @@ impl Connections {
                 weak: (4 * room.weak).max(overfull),
                 strong: (4 * room.strong).max(overfull),
             };
-            // Places in lists are 32-bit numbers.
+            // Indices in lists have 32 bits.
             if room.bytes() > most_bytes || room.weak.max(room.strong) > u64::from(u32::MAX) {
                 return Ok(None);
             }
@@ -152,7 +152,8 @@ impl Connections {
         let mut totals = buffers.zeros::<Totals>(1)?;
         let mut weak = buffers.zeros::<[u32; 2]>(pyramid.box_count())?;
         let mut weak_list = buffers.uninit::<u32>(room.weak as usize)?;
-        // The root is strongly coupled to itself. The strong couplings of the level above, and those being found.
+        // The root is strongly coupled to itself. One array has the strong couplings of the level above, the other
+        // those of this level.
         let mut rows = [
             buffers.uninit::<[u32; 2]>(pyramid.leaves())?,
             buffers.uninit::<[u32; 2]>(pyramid.leaves())?,

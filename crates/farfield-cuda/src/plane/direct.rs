@@ -1,4 +1,4 @@
-//! The direct sum in the plane: every pair.
+//! The direct sum in the plane: all pairs.
 
 use super::direct_program;
 use super::ends::{Ends, Permutation};
@@ -13,7 +13,7 @@ use farfield_core::plane::Kernel;
 use farfield_core::report::Phase;
 use std::ops::Range;
 
-/// How the work is cut into threads.
+/// The division of the work among threads.
 pub(super) fn blocking(kind: &PairKind) -> Blocking {
     Blocking {
         threads: 128,
@@ -31,20 +31,20 @@ kernels! {
     pub(super) struct Kernels<T> { direct: AllPairs<T> }
 }
 
-/// Points on the device, ready for strengths.
+/// Points on the device and the memory of the direct sum.
 #[derive(Debug)]
 pub(crate) struct Direct<T: Precision> {
     pub ends: Ends<T>,
     slice_length: u32,
     sources: CudaSlice<T>,
-    /// `None`: the sources are the targets.
+    /// `None` if the sources are the targets.
     targets: Option<CudaSlice<T>>,
-    /// The caller's number of each source and target, where they are in another order.
+    /// The caller's index of each source and target, if they are in another order.
     sorted: Option<SortedAs>,
     kernels: Kernels<T>,
 }
 
-/// The caller's number of each source, and of each target that is no source.
+/// The caller's index of each source, and of each target unless the sources are the targets.
 type SortedAs = (CudaSlice<u32>, Option<CudaSlice<u32>>);
 
 impl<T: Precision> Direct<T> {
@@ -68,7 +68,7 @@ impl<T: Precision> Direct<T> {
         })
     }
 
-    /// Over the points of an FMM, in their order there.
+    /// A direct sum over the points of an FMM, in their order there.
     pub fn of_sorted_points(fmm: Fmm<T>) -> Result<Self, Error> {
         let (mut ends, sources, targets) = fmm.into_points();
         let device = ends.buffers.device().clone();
@@ -97,13 +97,13 @@ impl<T: Precision> Direct<T> {
         self.targets.as_ref().unwrap_or(&self.sources)
     }
 
-    /// The caller's number of each target; `None` for the caller's order.
+    /// The caller's index of each target; `None` if they are in the caller's order.
     pub fn target_permutation(&self) -> Permutation<'_> {
         let (sources, targets) = self.sorted.as_ref()?;
         Some(targets.as_ref().unwrap_or(sources))
     }
 
-    /// Packs the sources with some of the strengths.
+    /// Packs the sources with the strengths of `vectors`.
     pub fn pack(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
         let permutation = self.sorted.as_ref().map(|(sources, _)| sources);
         self.ends.pack(strengths, vectors, &self.sources, permutation)

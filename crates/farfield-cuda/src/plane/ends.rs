@@ -1,4 +1,5 @@
-//! What the direct sum and the FMM begin and end with: sources are packed with their strengths, sums become outputs.
+//! The first and last steps of the direct sum and the FMM: sources are packed with their strengths, sums become
+//! outputs.
 
 use super::direct_program;
 use super::input::SumInput;
@@ -10,7 +11,7 @@ use farfield_core::plane::Output;
 use farfield_core::{Geometry, Plane};
 use std::ops::Range;
 
-/// The order points are in: the caller's number of each, or `None` if that is the caller's.
+/// The order of points: the caller's index of each, or `None` for the caller's order.
 pub(super) type Permutation<'a> = Option<&'a CudaSlice<u32>>;
 
 /// Strengths, packed sources, sums and outputs on the device.
@@ -22,13 +23,13 @@ pub(crate) struct Ends<T: Precision> {
     pub target_count: u32,
     pub global_size2: T,
     vectors: usize,
-    /// Vectors summed at once.
+    /// The number of vectors summed at once.
     batch: usize,
-    /// Numbers of strength per source.
+    /// The number of strength components per source.
     parts: u32,
-    /// Runs per vector: one for each part that is summed alone.
+    /// The number of runs per vector: one for each part that is summed alone.
     runs: u32,
-    /// Sets of sums for each target, which are added.
+    /// The number of partial sums for each target, which are added.
     pub slices: u32,
     sizes: CudaSlice<T>,
     strengths: CudaSlice<T>,
@@ -41,7 +42,7 @@ pub(crate) struct Ends<T: Precision> {
 }
 
 parameters! {
-    /// Of `pack_sources`.
+    /// Parameters of `pack_sources`.
     pub(super) struct PackSources<T> {
         positions: In<Complex<T>>,
         permutation: In<u32>,
@@ -53,7 +54,7 @@ parameters! {
         sources: Out<Source<T>>,
     }
 
-    /// Of `finish`.
+    /// Parameters of `finish`.
     pub(super) struct Finish<T> {
         partial: In<T>,
         target_count: u32,
@@ -67,11 +68,11 @@ parameters! {
 }
 
 kernels! {
-    /// The kernels that every sum begins and ends with.
+    /// The kernels of the first and last steps of every sum.
     pub(super) struct Kernels<T> { pack_sources: PackSources<T>, finish: Finish<T> }
 }
 
-/// Numbers of a packed source.
+/// The number of values of a packed source.
 const SOURCE: usize = 4;
 
 impl<T: Precision> Ends<T> {
@@ -119,17 +120,17 @@ impl<T: Precision> Ends<T> {
         })
     }
 
-    /// Runs per vector.
+    /// The number of runs per vector.
     pub fn runs(&self) -> usize {
         self.runs as usize
     }
 
-    /// Runs of all vectors that are summed at once.
+    /// The number of runs of all vectors that are summed at once.
     pub fn most_streams(&self) -> usize {
         self.batch * self.runs as usize
     }
 
-    /// Makes room for so many sets of sums.
+    /// Allocates memory for `slices` partial sums per target.
     pub fn set_slices(&mut self, slices: u32) -> Result<(), Error> {
         let of_slice = self.most_streams() * self.kind.sums() * self.target_count as usize;
         self.sums = self.buffers.uninit(slices as usize * of_slice)?;
@@ -137,7 +138,7 @@ impl<T: Precision> Ends<T> {
         Ok(())
     }
 
-    /// The strength vectors that are summed at once, one range after the other.
+    /// The ranges of strength vectors that are summed at once.
     pub fn batches(&self) -> impl Iterator<Item = Range<usize>> + use<T> {
         let (vectors, batch) = (self.vectors, self.batch);
         (0..vectors)
@@ -145,12 +146,12 @@ impl<T: Precision> Ends<T> {
             .map(move |first| first..(first + batch).min(vectors))
     }
 
-    /// Runs of some vectors.
+    /// The number of runs of `vectors`.
     pub fn streams(&self, vectors: &Range<usize>) -> u32 {
         vectors.len() as u32 * self.runs
     }
 
-    /// Packs the sources of some vectors, whose positions are in the engine's order.
+    /// Packs the sources with the strengths of `vectors`; positions are in the engine's order.
     pub fn pack(
         &mut self,
         strengths: Values<T>,
@@ -178,7 +179,7 @@ impl<T: Precision> Ends<T> {
         )
     }
 
-    /// Writes the outputs of some vectors in the caller's order.
+    /// Writes the outputs of `vectors` in the caller's order.
     pub fn finish(&mut self, vectors: &Range<usize>, permutation: Permutation) -> Result<(), Error> {
         let place = |output: Output| -> Out<T> {
             let found = self.outputs.iter().find(|(known, _)| *known == output);

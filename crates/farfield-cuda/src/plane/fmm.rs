@@ -13,13 +13,13 @@ use cudarc::driver::CudaSlice;
 use farfield_core::report::Phase;
 use std::ops::Range;
 
-/// Leaves of a block of the last step, and lanes that share a box: `WARPS` of `kernels/plane_leaf.cu`, `POINT_LANES` and
-/// `SHIFT_LANES` of `kernels/plane_expansion.cu`.
+/// The number of leaves of a block of the last step, and of lanes that share a box: `WARPS` of `kernels/plane_leaf.cu`,
+/// `POINT_LANES` and `SHIFT_LANES` of `kernels/plane_expansion.cu`.
 const LEAF_WARPS: u32 = 4;
 const POINT_LANES: u32 = 8;
 const SHIFT_LANES: u32 = 8;
 const THREADS: u32 = 128;
-/// Down to this level parents and children are few enough for one block.
+/// The deepest level at which one block can process all parents and children.
 const TOP_LEVEL: usize = 4;
 const TOP_THREADS: u32 = 256;
 
@@ -46,12 +46,12 @@ kernels! {
 }
 
 kernels! {
-    /// The kernel of all that ends at targets.
+    /// The kernel of the last step, which ends at targets.
     pub(super) struct LeafKernels<T> { leaf: Leaf<T> }
 }
 
 parameters! {
-    /// Of `p2m`.
+    /// Parameters of `p2m`.
     pub(super) struct P2m<T> {
         boxes: In<BoxOf<T>>,
         first: u32,
@@ -63,10 +63,10 @@ parameters! {
         multipoles: Out<Complex<T>>,
     }
 
-    /// Of `m2m` and `l2l`: from level to level, on multipoles or locals.
+    /// Parameters of `m2m` and `l2l`: from level to level, on multipoles or locals.
     pub(super) struct Shift<T> { boxes: In<BoxOf<T>>, from: u32, to: u32, box_count: u32, expansions: Out<Complex<T>> }
 
-    /// Of `m2l`.
+    /// Parameters of `m2l`.
     pub(super) struct M2l<T> {
         boxes: In<BoxOf<T>>,
         box_count: u32,
@@ -76,7 +76,7 @@ parameters! {
         locals: Out<Complex<T>>,
     }
 
-    /// Of `p2l`.
+    /// Parameters of `p2l`.
     pub(super) struct P2l<T> {
         boxes: In<BoxOf<T>>,
         first: u32,
@@ -92,7 +92,7 @@ parameters! {
         locals: Out<Complex<T>>,
     }
 
-    /// Of `leaf`.
+    /// Parameters of `leaf`.
     pub(super) struct Leaf<T> {
         boxes: In<BoxOf<T>>,
         first: u32,
@@ -128,7 +128,7 @@ impl<T: Precision> Fmm<T> {
             + (expansions + caller_positions) as u64
     }
 
-    /// `None` if too many points share places for lists of couplings.
+    /// `None` if too many points coincide for lists of couplings.
     pub fn new(
         buffers: Buffers,
         input: &SumInput<T>,
@@ -192,7 +192,7 @@ impl<T: Precision> Fmm<T> {
         self.choice.theta
     }
 
-    /// Sums with expansions of another order from now on.
+    /// Uses expansions of this order from now on.
     pub fn set_order(&mut self, order: usize) -> Result<(), Error> {
         let kind = &self.ends.kind;
         let per_leaf = (self.ends.target_count as usize).div_ceil(self.pyramid.leaves());
@@ -209,19 +209,19 @@ impl<T: Precision> Fmm<T> {
         Ok(())
     }
 
-    /// Its points in the pyramid's order, sources and targets that are none.
+    /// Its points in the pyramid's order: the sources, and the targets unless these are the sources.
     pub fn into_points(self) -> (Ends<T>, Sorted<T>, Option<Sorted<T>>) {
         (self.ends, self.pyramid.sources, self.pyramid.targets)
     }
 
-    /// Packs the sources with some of the strengths.
+    /// Packs the sources with the strengths of `vectors`.
     pub fn pack(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
         let sources = &self.pyramid.sources;
         self.ends
             .pack(strengths, vectors, &sources.positions, Some(&sources.permutation))
     }
 
-    /// Sums for the given strengths (as the caller orders them) into the outputs on the device.
+    /// Sums for `strengths`, in the caller's order, into the outputs on the device.
     pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
         for vectors in self.ends.batches() {
             self.evaluate_vectors(strengths, &vectors, timeline)?;
@@ -253,7 +253,7 @@ impl<T: Precision> Fmm<T> {
         timeline.end(Phase::P2p)
     }
 
-    /// The first leaf among all boxes, the number of leaves and that of boxes.
+    /// The index of the first leaf among all boxes, the number of leaves and the number of boxes.
     fn counts(&self) -> (u32, u32, u32) {
         let (leaves, boxes) = (self.pyramid.leaves(), self.pyramid.box_count());
         ((boxes - leaves) as u32, leaves as u32, boxes as u32)
@@ -280,7 +280,7 @@ impl<T: Precision> Fmm<T> {
 
     fn m2m(&mut self, streams: u32) -> Result<(), Error> {
         let (_, _, box_count) = self.counts();
-        // The root's multipole acts on nothing.
+        // The root's multipole has no effect.
         for (highest, lowest) in level_runs(1, self.pyramid.depth.saturating_sub(1)).into_iter().rev() {
             let (blocks, threads) = blocks_of((highest, lowest), 4 << (2 * lowest));
             self.kernels.m2m.launch(
@@ -343,7 +343,7 @@ impl<T: Precision> Fmm<T> {
 
     fn l2l(&mut self, streams: u32) -> Result<(), Error> {
         let (_, _, box_count) = self.counts();
-        // Boxes of the first level have nothing to take over from the root.
+        // Boxes of the first level get nothing from the root.
         for (from, to) in level_runs(2, self.pyramid.depth) {
             let (blocks, threads) = blocks_of((from, to), 1 << (2 * to));
             self.kernels.l2l.launch(
@@ -391,7 +391,8 @@ impl<T: Precision> Fmm<T> {
     }
 }
 
-/// The levels `first..=last` cut into those one block can take together and those that are launched one by one.
+/// The levels `first..=last`, divided into those that one block processes together and those that are launched one by
+/// one.
 fn level_runs(first: usize, last: usize) -> Vec<(usize, usize)> {
     let mut runs = Vec::new();
     let top = last.min(TOP_LEVEL);
@@ -402,7 +403,7 @@ fn level_runs(first: usize, last: usize) -> Vec<(usize, usize)> {
     runs
 }
 
-/// Blocks and threads for `items` of the last of some levels.
+/// The number of blocks and threads for `items` items of the last of some levels.
 fn blocks_of((_, last): (usize, usize), items: u32) -> (u32, u32) {
     if last <= TOP_LEVEL {
         (1, TOP_THREADS)

@@ -1,4 +1,4 @@
-//! What is summed: a valid sum and its points, on the host or on the device.
+//! The input of a plan: a valid sum and its points, on the host or on the device.
 
 use super::kind::PairKind;
 use crate::device::{Precision, Values};
@@ -12,16 +12,16 @@ use farfield_core::{Plane, Sum};
 pub(crate) struct SumInput<'a, T: Precision> {
     pub asked: Sum<'a, T, Plane>,
     pub kind: PairKind,
-    /// x and y of each.
+    /// x and y of each source.
     pub sources: Values<'a, T>,
-    /// `None`: the sources are the targets.
+    /// `None` if the sources are the targets.
     pub targets: Option<Values<'a, T>>,
-    /// Core sizes, where each source has its own.
+    /// Core sizes, if each source has its own.
     pub sizes: Values<'a, T>,
 }
 
 impl<'a, T: Precision> SumInput<'a, T> {
-    /// With the points that the sum has itself.
+    /// The sum with its own points.
     pub fn of(asked: &Sum<'a, T, Plane>) -> Self {
         let kind = PairKind::of(asked);
         let sizes = match asked.points.sizes() {
@@ -44,7 +44,7 @@ impl<'a, T: Precision> SumInput<'a, T> {
         }
     }
 
-    /// The squared core size of all sources; zero where there is none or each has its own.
+    /// The squared core size of all sources; zero if there is none or each has its own.
     pub fn global_size2(&self) -> T {
         match self.asked.points.sizes() {
             Sizes::Global(size) if self.kind.sizes == SizeKind::Global => *size * *size,
@@ -52,12 +52,12 @@ impl<'a, T: Precision> SumInput<'a, T> {
         }
     }
 
-    /// Numbers of strength per source.
+    /// The number of strength components per source.
     pub fn parts(&self) -> usize {
         self.asked.request.kernel.strength_components()
     }
 
-    /// Runs of the engine for each vector: one for each part that is summed alone.
+    /// The number of runs of the engine for each vector: one for each part that is summed alone.
     pub fn runs(&self) -> usize {
         if self.kind.complex { 1 } else { self.parts() }
     }

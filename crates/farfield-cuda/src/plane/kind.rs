@@ -1,4 +1,4 @@
-//! What the device code of the plane is specialised for: the constants of `kernels/plane_pair.cuh`.
+//! The specialisation of the device code in the plane: the constants of `kernels/plane_pair.cuh`.
 
 use crate::compile::Program;
 use crate::device::Precision;
@@ -13,11 +13,11 @@ use farfield_core::{Plane, Sum};
 pub struct PairKind {
     /// The kernel.
     pub kernel: Kernel,
-    /// The core; singular where no source has a size.
+    /// The core; singular if no source has a size.
     pub core: Core,
-    /// Where core sizes come from.
+    /// The origin of core sizes.
     pub sizes: SizeKind,
-    /// The most derivatives that an output takes.
+    /// The highest derivative of an output.
     pub derivatives: usize,
     /// Whether both parts of complex strengths are summed in one run.
     pub complex: bool,
@@ -26,7 +26,7 @@ pub struct PairKind {
 }
 
 impl PairKind {
-    /// What a sum needs.
+    /// The kind of pair of a sum.
     pub fn of<T: Real>(asked: &Sum<T, Plane>) -> Self {
         let singular = asked.core() == Core::Singular;
         let sizes = match asked.points.sizes() {
@@ -46,7 +46,7 @@ impl PairKind {
         }
     }
 
-    /// What the expansions depend on.
+    /// The part of the kind that expansions depend on.
     pub fn far(&self) -> Self {
         Self {
             core: Core::Singular,
@@ -57,7 +57,7 @@ impl PairKind {
         }
     }
 
-    /// Sums per target.
+    /// The number of sums per target.
     pub fn sums(&self) -> usize {
         self.kernel.sums(self.derivatives)
     }
@@ -79,7 +79,7 @@ impl PairKind {
             .define("FARFIELD_SKIP_SAME", i32::from(self.skip_same))
     }
 
-    /// Every kind there is: kernels, derivatives, complex strengths, cores, sizes, skipping.
+    /// All kinds: kernels, derivatives, complex strengths, cores, sizes, skipping.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for kernel in Kernel::ALL {

@@ -13,11 +13,11 @@
 //! ```
 //!
 //! - `pyramid`: the median-split pyramid, sorted on the device;
-//! - `connect`: who acts on whom, by the theta criterion;
-//! - `fmm`: the algorithm on one screen; `direct`: every pair;
-//! - `input`: what is summed, with points of the host or of the device; `ends`: what both begin and end with;
-//! - [`kind`]: what the code is specialised for; [`tuning`]: tolerance to order and depth;
-//! - [`Plan`]: the front door.
+//! - `connect`: the interaction lists, by the theta criterion;
+//! - `fmm`: the algorithm on one screen; `direct`: all pairs;
+//! - `input`: a sum with points on the host or on the device; `ends`: the first and last steps of both methods;
+//! - [`kind`]: the specialisation of the device code; [`tuning`]: tolerance to order and depth;
+//! - [`Plan`]: the way in.
 
 mod check;
 mod connect;
@@ -44,7 +44,7 @@ pub fn pyramid_program<T: Precision>() -> Program {
     pyramid::Kernels::<T>::check(program).define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
 }
 
-/// The program that finds out how boxes are coupled.
+/// The program that couples boxes.
 pub fn connect_program<T: Precision>() -> Program {
     let program = Program::new("plane_connect", include_str!("../../kernels/plane_connect.cu"));
     connect::Kernels::<T>::check(program).define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
@@ -52,7 +52,7 @@ pub fn connect_program<T: Precision>() -> Program {
 
 /// The program of the expansions up to the leaves.
 pub fn expansion_program<T: Precision>(kind: &PairKind, order: usize) -> Program {
-    // Rows of M2L that registers hold at once.
+    // The number of rows of M2L that registers hold at once.
     let rows = if T::DOUBLE { 18 } else { 34 };
     let program = Program::new("plane_expansion", include_str!("../../kernels/plane_expansion.cu"));
     let program = fmm::Kernels::<T>::check(program)
@@ -61,7 +61,7 @@ pub fn expansion_program<T: Precision>(kind: &PairKind, order: usize) -> Program
     kind.far().define::<T>(program)
 }
 
-/// The program of L2P, M2P and P2P, with so many targets to a thread.
+/// The program of L2P, M2P and P2P, with `targets` targets per thread.
 pub fn leaf_program<T: Precision>(kind: &PairKind, order: usize, targets: u32) -> Program {
     let program = Program::new("plane_leaf", include_str!("../../kernels/plane_leaf.cu"));
     let program = fmm::LeafKernels::<T>::check(program)
@@ -77,7 +77,7 @@ pub fn direct_program<T: Precision>(kind: &PairKind) -> Program {
     kind.define::<T>(direct::blocking(kind).define(program))
 }
 
-/// The number of boxes on all levels above `level`: where its boxes start in arrays over all boxes.
+/// The number of boxes on all levels above `level`, which is the index of its first box in arrays over all boxes.
 pub(crate) fn first_of_level(level: usize) -> usize {
     ((1 << (2 * level)) - 1) / 3
 }

@@ -1,4 +1,4 @@
-//! Plans of the plane for points that are on the device, whose results stay there.
+//! Plans in the plane for points on the device, whose results stay there.
 
 use super::Plan;
 use super::input::SumInput;
@@ -12,7 +12,7 @@ use farfield_core::{Plane, Sum};
 use std::time::Instant;
 
 impl<T: Precision> Plan<T> {
-    /// As [`Plan::new`], for points that extend over `extent` and were written by work on the stream of `buffers`.
+    /// As [`Plan::new`], for points with extent `extent` that work on the stream of `buffers` has written.
     pub(super) fn of_points_on_device(
         buffers: Buffers,
         sum: &Sum<T, Plane>,
@@ -23,8 +23,8 @@ impl<T: Precision> Plan<T> {
         check_extent::<T>(extent)?;
         if sum.options().leaf_capacity.is_some() {
             return Err(Error::Unsupported {
-                what: "a leaf capacity for points of the plane that are on the device".to_owned(),
-                remedy: "leave it out, or plan for points of the host",
+                what: "a leaf capacity for points in the plane on the device".to_owned(),
+                remedy: "leave it out, or plan for points on the host",
             });
         }
         let mut kind = PairKind::of(sum);

@@ -18,10 +18,10 @@ use farfield_core::{Method, Plane, Sum};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Vectors summed at once: so many fill the device at any size worth an FMM.
+/// The largest number of vectors summed at once, which fills the device at any size worth an FMM.
 const MOST_AT_ONCE: usize = 16;
 
-/// What does the summing.
+/// The method of a plan.
 #[derive(Debug)]
 pub(crate) enum Engine<T: Precision> {
     Direct(Box<Direct<T>>),
@@ -29,7 +29,7 @@ pub(crate) enum Engine<T: Precision> {
 }
 
 impl<T: Precision> Engine<T> {
-    /// What it begins and ends with.
+    /// Its packed sources and outputs.
     pub fn ends(&self) -> &Ends<T> {
         match self {
             Engine::Direct(direct) => &direct.ends,
@@ -180,12 +180,12 @@ impl PlannedOnDevice for Plane {
     }
 }
 
-/// Whether an FMM would leave less than a tenth of the pairs to expansions.
+/// Whether expansions would cover less than a tenth of the pairs.
 fn meets_nearly_all<T: Precision>(fmm: &Fmm<T>, pairs: u64) -> bool {
     10 * u128::from(fmm.connections.totals.p2p) > 9 * u128::from(pairs)
 }
 
-/// Squares of distances must neither overflow nor be flushed to zero.
+/// Refuses extents for which squares of distances overflow or underflow.
 pub(super) fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
     let range = if T::DOUBLE {
         0.0..=f64::INFINITY
@@ -196,7 +196,7 @@ pub(super) fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Unsupported {
-        what: format!("{} points of the plane that extend over {extent:e}", T::NAME),
+        what: format!("{} points in the plane with an extent of {extent:e}", T::NAME),
         remedy: "scale them to about one, use f64, or sum on the CPU",
     })
 }
@@ -236,7 +236,7 @@ mod tests {
         let sum = sum.between(&points);
         let bytes = |batch: usize, order: usize| Fmm::forecast(&SumInput::of(&sum), batch, &Choice { order, ..choice });
         assert!(bytes(1, 14) < bytes(8, 14) && bytes(1, 14) < bytes(1, 30));
-        // Packed sources, sums, and two expansions of 1365 boxes for every vector more.
+        // Each further vector takes packed sources, sums, and two expansions of 1365 boxes.
         let per_vector = 10_000 * 8 * (1 + 4 + 2) + 4 * 1365 * 15 * 8;
         assert_eq!(bytes(8, 14) - bytes(1, 14), 7 * per_vector);
     }

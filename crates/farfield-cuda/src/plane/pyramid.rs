@@ -1,7 +1,7 @@
-//! From points to boxes: the balanced pyramid, built and kept on the device.
+//! The balanced pyramid of boxes, built and kept on the device.
 //!
-//! Every box is cut twice at the median, across the longer side of the rectangle around its points.
-//! `kernels/plane_pyramid.cu` says how.
+//! Every box is cut twice at the median, across the longer side of the rectangle around its points; see
+//! `kernels/plane_pyramid.cu`.
 
 use super::{first_of_level, pyramid_program};
 use crate::device::{
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::tree::{DevicePoints, SortPass};
 use cudarc::driver::CudaSlice;
 
-/// Keys of a tile of the sort: `SORT_TILE` of `kernels/sort.cuh`.
+/// The number of keys of a tile of the sort: `SORT_TILE` of `kernels/sort.cuh`.
 const SORT_TILE: usize = 8 * 32 * 12;
 const RADIX: usize = 256;
 /// `CUT_TILE`, `BLOCK_POINTS`, `BLOCK_THREADS` and `ORDER_THREADS` of `kernels/plane_pyramid.cu`.
@@ -26,27 +26,27 @@ device_struct! {
     pub(crate) struct BoxOf<T> = "Box" { pub x: T, pub y: T, pub radius: T, pub scale: T }
 }
 
-/// Points, leaf by leaf.
+/// Points sorted by leaf.
 #[derive(Debug)]
 pub(crate) struct Sorted<T> {
     pub count: u32,
-    /// x and y of each.
+    /// x and y of each point.
     pub positions: CudaSlice<T>,
-    /// The caller's number of each.
+    /// The caller's index of each point.
     pub permutation: CudaSlice<u32>,
-    /// Where each leaf starts, and at last the number of points.
+    /// The first point of each leaf, followed by the number of points.
     pub leaf_start: CudaSlice<u32>,
 }
 
 /// The boxes and the points in their order.
 #[derive(Debug)]
 pub(crate) struct Pyramid<T> {
-    /// The number of the finest level.
+    /// The index of the finest level.
     pub depth: usize,
-    /// All levels, the coarsest first.
+    /// The boxes of all levels, the coarsest first.
     pub boxes: CudaSlice<BoxOf<T>>,
     pub sources: Sorted<T>,
-    /// `None`: the sources are the targets.
+    /// `None` if the sources are the targets.
     pub targets: Option<Sorted<T>>,
 }
 
@@ -68,7 +68,7 @@ kernels! {
 }
 
 parameters! {
-    /// Of `keys`.
+    /// Parameters of `keys`.
     pub(super) struct Keys<T> {
         points: In<T>,
         count: u32,
@@ -80,13 +80,13 @@ parameters! {
         histograms: Out<u32>,
     }
 
-    /// Of `rank_points`.
+    /// Parameters of `rank_points`.
     pub(super) struct RankPoints { indices: In<u32>, count: u32, ranks: Out<u32> }
 
-    /// Of `pair_ranks`.
+    /// Parameters of `pair_ranks`.
     pub(super) struct PairRanks { indices: In<u32>, ranks: In<u32>, count: u32, lists: Out<Pair> }
 
-    /// Of `count_upper`.
+    /// Parameters of `count_upper`.
     pub(super) struct CountUpper<T> {
         keys: In<u64>,
         lists: In<Pair>,
@@ -97,7 +97,7 @@ parameters! {
         rectangles: Out<Rectangle<T>>,
     }
 
-    /// Of `partition`.
+    /// Parameters of `partition`.
     pub(super) struct Partition {
         keys: In<u64>,
         lists: In<Pair>,
@@ -108,7 +108,7 @@ parameters! {
         cut_lists: Out<Pair>,
     }
 
-    /// Of `cut_in_blocks`.
+    /// Parameters of `cut_in_blocks`.
     pub(super) struct CutInBlocks<T> {
         keys: In<u64>,
         lists: Out<Pair>,
@@ -118,7 +118,7 @@ parameters! {
         rectangles: Out<Rectangle<T>>,
     }
 
-    /// Of `count_sources`.
+    /// Parameters of `count_sources`.
     pub(super) struct CountSources {
         lists: In<Pair>,
         indices: In<u32>,
@@ -127,10 +127,10 @@ parameters! {
         counts: Out<u32>,
     }
 
-    /// Of `scan_counts`.
+    /// Parameters of `scan_counts`.
     pub(super) struct ScanCounts { counts: Out<u32>, length: u32 }
 
-    /// Of `permute_points`; without other targets there are no counts and no targets.
+    /// Parameters of `permute_points`; if the sources are the targets, it takes no counts and no targets.
     pub(super) struct PermutePoints<T> {
         keys: In<u64>,
         lists: In<Pair>,
@@ -147,11 +147,11 @@ parameters! {
         target_start: Out<u32>,
     }
 
-    /// Of `circles`.
+    /// Parameters of `circles`.
     pub(super) struct Circles<T> { rectangles: In<Rectangle<T>>, boxes: u32, out: Out<BoxOf<T>> }
 }
 
-/// Points sorted along both axes: the x axis first.
+/// Points sorted along both axes, x first.
 struct Orders {
     count: u32,
     keys: CudaSlice<u64>,
@@ -159,15 +159,15 @@ struct Orders {
 }
 
 impl<T: Precision> Pyramid<T> {
-    /// Bytes of device memory for a pyramid over so many points, while it is built.
+    /// Bytes of device memory for a pyramid over `points` points while it is built.
     pub fn forecast(points: usize, depth: usize) -> u64 {
         let number = std::mem::size_of::<T>();
         let boxes = first_of_level(depth + 1);
-        // Keys and indices twice along two axes, ranks, both lists twice; positions, order.
+        // Keys and indices twice along two axes, ranks, both lists twice; positions and permutation.
         (points * (48 + 4 + 32 + 2 * number + 4) + boxes * (8 * number + 8)) as u64
     }
 
-    /// Cuts the plane `depth` times four.
+    /// Builds a pyramid in which the plane is cut into four `depth` times.
     pub fn build(buffers: &Buffers, points: &DevicePoints<T>, depth: usize) -> Result<Self, Error> {
         let kernels = Kernels::<T>::load(buffers.device(), &pyramid_program::<T>())?;
         let orders = kernels.sort(buffers, points)?;
@@ -176,7 +176,7 @@ impl<T: Precision> Pyramid<T> {
         kernels.arrange(buffers, points, &orders, &lists, &rectangles, depth)
     }
 
-    /// Where the targets are.
+    /// The sorted targets, which may be the sources.
     pub fn targets(&self) -> &Sorted<T> {
         self.targets.as_ref().unwrap_or(&self.sources)
     }
@@ -256,7 +256,7 @@ impl<T: Precision> Kernels<T> {
         Ok(Orders { count, keys, indices })
     }
 
-    /// Cuts all boxes `cuts` times in two and returns their points' ranks.
+    /// Cuts all boxes in two `cuts` times and returns the ranks of their points.
     fn cut(
         &self,
         buffers: &Buffers,
@@ -338,7 +338,7 @@ impl<T: Precision> Kernels<T> {
                 },
             )?;
         } else {
-            // Leaves too large for a block: nothing is left to cut, but their rectangles are still to be written.
+            // Leaves too large for a block: all cuts are done, but their rectangles must still be written.
             let tiles = tiles_of(cuts) as u32;
             self.count_upper.launch(
                 stream,
@@ -357,7 +357,7 @@ impl<T: Precision> Kernels<T> {
         Ok(lists)
     }
 
-    /// Points in the pyramid's order, and the circles around its boxes.
+    /// Arranges points in the pyramid's order, and finds the circles around its boxes.
     fn arrange(
         &self,
         buffers: &Buffers,
@@ -451,7 +451,7 @@ impl<T: Precision> Kernels<T> {
     }
 }
 
-/// The most points of a box after so many cuts.
+/// The largest number of points in a box after `cuts` cuts.
 fn largest_box(points: usize, cuts: u32) -> usize {
     points.div_ceil(1 << cuts)
 }

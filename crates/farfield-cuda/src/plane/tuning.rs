@@ -1,4 +1,4 @@
-//! From the tolerance to depth, for a device.
+//! Order and depth of the FMM on a device, from the tolerance.
 
 use super::connect::MOST_LEVELS;
 use super::kind::PairKind;
@@ -9,7 +9,7 @@ use farfield_core::plane::{Core, Kernel, MAX_ORDER};
 use farfield_core::sum::Counts;
 use farfield_core::{Plane, Sum};
 
-/// What operations cost a device, for a kernel.
+/// The costs of operations on a device, for a kernel.
 pub fn rates<T: Precision>(properties: &Properties, kind: &PairKind) -> Rates {
     let gaussian = kind.core == Core::Gaussian;
     let logarithm = kind.kernel == Kernel::Log;
@@ -18,27 +18,27 @@ pub fn rates<T: Precision>(properties: &Properties, kind: &PairKind) -> Rates {
         .in_plane(T::DOUBLE, logarithm, kind.derivatives, gaussian)
 }
 
-/// What an FMM is built from.
+/// The parameters of an FMM.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     /// The theta of the coupling criterion.
     pub theta: f64,
     /// The order of all expansions.
     pub order: usize,
-    /// The number of the finest level.
+    /// The index of the finest level.
     pub depth: usize,
-    /// From more than this many points on, a box's expansion is cheaper than its points.
+    /// The number of points beyond which a box's expansion is cheaper than its points.
     pub shortcut: u32,
-    /// Seconds an FMM is expected to take.
+    /// The expected seconds of an FMM.
     pub seconds: f64,
 }
 
-/// Leaves are not made smaller than this: the order that keeps the tolerance grows as they shrink.
+/// The smallest average number of points in a leaf: the order that meets the tolerance grows as leaves shrink.
 const FEWEST_POINTS: usize = 6;
-/// The leaves that the table of orders was measured with.
+/// The number of points per leaf for which the table of orders was measured.
 const USUAL_POINTS: f64 = 16.0;
 
-/// Chooses order and depth for a sum over so many sources and targets, of which there are some.
+/// Chooses order and depth for a sum over `counts` sources and targets, both at least one.
 pub fn choose<T: Precision>(asked: &Sum<T, Plane>, counts: Counts, rates: &Rates) -> Choice {
     let points = counts.points();
     let deepest = |fewest: usize| ((points / fewest).max(1).ilog2() as usize / 2).min(MOST_LEVELS);
@@ -55,14 +55,14 @@ pub fn choose<T: Precision>(asked: &Sum<T, Plane>, counts: Counts, rates: &Rates
         theta: asked.theta(),
         order,
         depth,
-        // An expansion costs a point about as much as so many pairs, and a look at every list.
+        // At a point, an expansion costs about as much as this many pairs, plus reading every list.
         shortcut: order as u32 + 4,
         seconds: seconds(depth),
     }
 }
 
-/// The order that keeps the tolerance. The fewer points a leaf holds, the larger is the part of the field that comes from
-/// expansions: with every halving the error doubles at most, which is what an order makes good.
+/// The order that meets the tolerance. The fewer points a leaf holds, the larger the share of the field from
+/// expansions: each halving at most doubles the error, which a higher order compensates.
 fn order_at<T: Precision>(asked: &Sum<T, Plane>, counts: Counts, depth: usize) -> usize {
     let order = asked.order(counts.targets.is_some());
     if asked.options().order.is_some() || depth == 0 {
@@ -91,10 +91,10 @@ fn seconds_at<T: Precision>(asked: &Sum<T, Plane>, counts: Counts, rates: &Rates
     1e-9 * rates.fmm(&work)
 }
 
-/// Which part of the lanes of a warp works where a leaf has so many targets, each lane with up to `per_thread` of them.
+/// The share of the lanes of a warp that work if a leaf has `targets` targets and each lane up to `per_thread` of them.
 fn utilisation(targets: usize, per_thread: u32) -> f64 {
     let targets = targets.max(1);
-    // Leaves of more targets than a warp holds are served in rounds, all but the last one full.
+    // Leaves with more targets than a warp holds are processed in rounds, all full but the last.
     let round = 32 * per_thread as usize;
     let (rounds, last) = (targets / round, targets % round);
     let mut time = rounds as f64 * f64::from(per_thread);
@@ -104,9 +104,9 @@ fn utilisation(targets: usize, per_thread: u32) -> f64 {
     targets as f64 / (32.0 * time)
 }
 
-/// The targets of a thread for leaves of about so many: as many lanes as possible should work.
+/// The number of targets per thread for leaves of about `targets` targets, so that most lanes work.
 pub fn leaf_targets(targets: usize) -> u32 {
-    // More targets to a thread save loads: prefer them where the lanes are used alike.
+    // More targets per thread save loads, so they are preferred at equal utilisation.
     (1..=4u32)
         .max_by(|a, b| {
             let gain = |t: u32| utilisation(targets, t) * (1.0 - 0.15 / f64::from(t));

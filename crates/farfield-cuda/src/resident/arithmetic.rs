@@ -1,11 +1,11 @@
-//! The parts of a step between its sums.
+//! The parts of a simulation step between its sums.
 
 use super::{Array, Resident, same_length};
 use crate::device::{Blocks, In, Out, Precision, device_struct, parameters};
 use crate::error::Error;
 
 device_struct! {
-    /// How the strengths of vortex elements change.
+    /// The rates of change of vortex strengths.
     #[derive(PartialEq, Default)]
     pub struct StrengthLaw<T> = "StrengthLaw" {
         /// The weight of the velocity gradient times the strength.
@@ -14,21 +14,21 @@ device_struct! {
         pub transpose: T,
         /// The rate of relaxation towards the vorticity.
         pub relaxation: T,
-        /// The vorticity that an element of strength and size one has at its centre.
+        /// The vorticity at the centre of an element of strength one and size one.
         pub own_vorticity: T,
-        /// The size of all elements, where they do not each have their own.
+        /// The size of all elements, unless each has its own.
         pub size: T,
     }
 }
 
 parameters! {
-    /// Of `add_scaled`.
+    /// Parameters of `add_scaled`.
     pub(super) struct AddScaled<T> { values: Out<T>, h: T, rates: In<T>, count: u32 }
 
-    /// Of `turn`.
+    /// Parameters of `turn`.
     pub(super) struct Turn<T> { values: In<T>, factor: T, count: u32, turned: Out<T> }
 
-    /// Of `strength_rates`.
+    /// Parameters of `strength_rates`.
     pub(super) struct StrengthRates<T> {
         strengths: In<T>,
         gradients: In<T>,
@@ -64,7 +64,7 @@ impl<T: Precision> Resident<T> {
         Ok(())
     }
 
-    /// `factor (y, x)` of every `(x, y)`: from a harmonic field of the plane to velocities.
+    /// `factor (y, x)` of every `(x, y)`: turns a harmonic field in the plane into velocities.
     ///
     /// # Errors
     /// [`Error::DeviceMemory`] or [`Error::Driver`].
@@ -86,11 +86,11 @@ impl<T: Precision> Resident<T> {
         Ok(turned)
     }
 
-    /// The rates of change of strengths, from the velocity gradients at their elements, row by row. `sizes` where each
+    /// The rates of change of strengths, from the velocity gradients at the elements, row by row; `sizes` if each
     /// element has its own.
     ///
     /// # Errors
-    /// [`Error::Length`] if lengths do not fit, [`Error::Driver`] if the device failed.
+    /// [`Error::Length`] if lengths do not match, [`Error::Driver`] if the device failed.
     pub fn strength_rates(
         &self,
         law: &StrengthLaw<T>,

@@ -1,4 +1,4 @@
-//! States that stay on the device: arrays, what the steps of a simulation do with them, and sums between them.
+//! States that stay on the device: arrays, the operations of simulation steps on them, and sums between them.
 //!
 //! ```no_run
 //! # use farfield_core::kernel::{Kernel, Output};
@@ -17,8 +17,8 @@
 //! # Ok::<(), farfield_cuda::Error>(())
 //! ```
 //!
-//! All work of a [`Resident`] is on one stream, in the order of its calls. Memory that arrays and sums give back is used
-//! again by the next ones.
+//! All work of a [`Resident`] is on one stream, in the order of its calls. Freed memory of arrays and sums is reused by
+//! later ones.
 
 mod arithmetic;
 mod foreign;
@@ -41,20 +41,20 @@ use shrink::{ShrinkLengths, ShrinkPoints};
 use std::sync::Arc;
 use survey::{FindLongest, TakeSurvey};
 
-/// The program of everything but the sums.
+/// The program of all operations except the sums.
 pub fn program<T: Precision>() -> Program {
     let program = Program::new("resident", include_str!("../../kernels/resident.cu"));
     Kernels::<T>::check(program).define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
 }
 
-/// Where states stay: a device, a stream, and the kernels that work on arrays.
+/// The place of states: a device, a stream, and the kernels that work on arrays.
 #[derive(Debug)]
 pub struct Resident<T: Precision> {
     buffers: Buffers,
     kernels: Kernels<T>,
 }
 
-/// Numbers on the device. They belong to the [`Resident`] that made them.
+/// Values on the device. They belong to the [`Resident`] that made them.
 #[derive(Debug)]
 pub struct Array<T> {
     values: CudaSlice<T>,
@@ -76,12 +76,12 @@ kernels! {
 }
 
 impl<T> Array<T> {
-    /// How many numbers there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are none.
+    /// Whether the array is empty.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -91,7 +91,7 @@ impl<T: Precision> Resident<T> {
     /// A place for states on a device.
     ///
     /// # Errors
-    /// [`Error::Driver`], or what compiling its kernels fails with.
+    /// [`Error::Driver`], or an error of compiling its kernels.
     pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
         Ok(Self {
             buffers: Buffers::new(device)?,
@@ -99,7 +99,7 @@ impl<T: Precision> Resident<T> {
         })
     }
 
-    /// A copy of the host's numbers.
+    /// A copy of values of the host.
     ///
     /// # Errors
     /// [`Error::DeviceMemory`] or [`Error::Driver`].
@@ -111,16 +111,16 @@ impl<T: Precision> Resident<T> {
         })
     }
 
-    /// Copies an array to the host, once everything asked for before is done.
+    /// Copies an array to the host, after all work queued before.
     ///
     /// # Errors
-    /// [`Error::Length`] if `values` is not as long, [`Error::Driver`] if the device failed.
+    /// [`Error::Length`] if `values` has another length, [`Error::Driver`] if the device failed.
     pub fn download(&self, array: &Array<T>, values: &mut [T]) -> Result<(), Error> {
         same_length(array.len(), values.len())?;
         self.buffers.read(self.own(array)?, values)
     }
 
-    /// A second array with the same numbers.
+    /// A second array with the same values.
     ///
     /// # Errors
     /// [`Error::DeviceMemory`] or [`Error::Driver`].
@@ -133,7 +133,7 @@ impl<T: Precision> Resident<T> {
         })
     }
 
-    /// Waits until everything asked for is done.
+    /// Waits until all queued work is done.
     ///
     /// # Errors
     /// [`Error::Driver`] if a kernel failed.
@@ -141,7 +141,7 @@ impl<T: Precision> Resident<T> {
         self.buffers.wait()
     }
 
-    /// Memory for results.
+    /// Uninitialised memory for results.
     fn uninit(&self, length: usize) -> Result<Array<T>, Error> {
         Ok(Array {
             values: self.buffers.uninit(length)?,
@@ -149,7 +149,7 @@ impl<T: Precision> Resident<T> {
         })
     }
 
-    /// An array's memory, if work on it is ordered by this stream.
+    /// An array's memory, if the array belongs to this state.
     fn own<'a>(&self, array: &'a Array<T>) -> Result<&'a CudaSlice<T>, Error> {
         if Arc::ptr_eq(array.values.stream(), self.buffers.stream()) {
             return Ok(&array.values);
@@ -161,7 +161,7 @@ impl<T: Precision> Resident<T> {
     }
 }
 
-/// Kernels count numbers in 32 bits.
+/// Refuses arrays too long for kernels, which count in 32 bits.
 fn check_length(length: usize) -> Result<(), Error> {
     let limit = u32::MAX as usize;
     if length <= limit {

@@ -1,4 +1,4 @@
-//! Plans for points that are on the device: strengths change, and results stay there.
+//! Plans for points on the device: strengths change, and results stay there.
 
 use super::{Array, DevicePoints, Resident, same_length};
 use crate::device::Precision;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 impl<T: Precision> Resident<T> {
-    /// A plan for points on the device, which need not stay.
+    /// A plan for points on the device. It does not need the arrays afterwards.
     ///
     /// # Errors
     /// As [`Resident::sum`].
@@ -22,7 +22,7 @@ impl<T: Precision> Resident<T> {
         Space::plan_resident(self.buffers.clone(), &sum, &self.input(points)?, extent)
     }
 
-    /// As [`plan`](Self::plan), for points of the plane, two numbers each.
+    /// As [`plan`](Self::plan), for points in the plane, two numbers each.
     ///
     /// # Errors
     /// As [`plan`](Self::plan), and [`Error::Unsupported`] for a leaf capacity.
@@ -33,8 +33,7 @@ impl<T: Precision> Resident<T> {
         Plane::plan_resident(self.buffers.clone(), &sum, &self.input(points)?, extent)
     }
 
-    /// Sums for strengths on the device, in space or in the plane: the values of each output, in the caller's order, in
-    /// arrays of their own.
+    /// Sums for strengths on the device: the values of each output in the caller's order, each in a new array.
     ///
     /// # Errors
     /// As [`Plan::evaluate`], and [`Error::Unsupported`] for a plan of another resident state.
@@ -48,7 +47,7 @@ impl<T: Precision> Resident<T> {
         if !Arc::ptr_eq(plan.buffers.stream(), self.buffers.stream()) {
             return Err(Error::Unsupported {
                 what: "a plan of another resident state".to_owned(),
-                remedy: "plan and evaluate by the same one",
+                remedy: "plan and evaluate with the same state",
             });
         }
         let components = G::strength_components(plan.request.kernel);
@@ -61,7 +60,7 @@ impl<T: Precision> Resident<T> {
         Ok(outputs)
     }
 
-    /// The results of a plan in arrays that its next evaluation leaves alone.
+    /// Copies of the results of a plan, which its next evaluation does not overwrite.
     fn copies_of_results<G: PlannedOnDevice>(&self, plan: &Plan<T, G>) -> Result<Vec<Array<T>>, Error> {
         let (rows, results) = (plan.request.vectors * plan.target_count, G::results(plan));
         let copy = |(k, (_, components)): (usize, (&'static str, usize))| {

@@ -1,4 +1,4 @@
-//! Sums in the plane between points that are on the device; results stay there.
+//! Sums in the plane between points on the device; results stay there.
 
 use super::{Array, DevicePoints, Resident, Results};
 use crate::device::Precision;

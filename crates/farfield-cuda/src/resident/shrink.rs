@@ -1,41 +1,41 @@
-//! Points and lengths in few bits: what a picture needs of a state, small enough to fetch for every frame.
+//! Points and lengths in few bits: enough for a picture of a state, and small enough to fetch for every frame.
 
 use super::{Array, Resident};
 use crate::device::{Blocks, In, Out, Precision, device_struct, parameters};
 use crate::error::Error;
 
 device_struct! {
-    /// The box that points are counted in, and steps in a unit of length along each axis.
+    /// The box in which points are quantised, and the number of steps per unit of length along each axis.
     #[derive(PartialEq)]
     pub(super) struct CountedBox = "CountedBox" { low: [f64; 3], steps: [f64; 3] }
 }
 
 parameters! {
-    /// Of `shrink_points`.
+    /// Parameters of `shrink_points`.
     pub(super) struct ShrinkPoints<T> { points: In<T>, counted: CountedBox, count: u32, numbers: Out<u16> }
 
-    /// Of `shrink_lengths`.
+    /// Parameters of `shrink_lengths`.
     pub(super) struct ShrinkLengths<T> { vectors: In<T>, steps: f64, count: u32, numbers: Out<u8> }
 }
 
 /// Points as 16-bit numbers in the box around them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ShrunkPoints {
-    /// Where the numbers are 0.
+    /// The corner where the numbers are 0.
     pub low: [f64; 3],
-    /// Where they are 65535.
+    /// The corner where the numbers are 65535.
     pub high: [f64; 3],
-    /// Of each point.
+    /// The numbers of each point.
     pub numbers: Vec<[u16; 3]>,
 }
 
-/// Numbers in a unit of `extent` if `most` of them span it.
+/// The number of steps per unit of length, if `most` steps span `extent`.
 fn steps(most: f64, extent: f64) -> f64 {
     if extent > 0.0 { most / extent } else { 0.0 }
 }
 
 impl<T: Precision> Resident<T> {
-    /// The points of an array, rounded to 16 bits on the device: 6 bytes of each are fetched.
+    /// The points of an array, rounded to 16 bits on the device: 6 bytes per point are fetched.
     ///
     /// # Errors
     /// [`Error::DeviceMemory`] or [`Error::Driver`].
@@ -64,7 +64,7 @@ impl<T: Precision> Resident<T> {
         Ok(ShrunkPoints { low, high, numbers })
     }
 
-    /// The longest of an array's vectors, and the lengths of all in units of a 255th of it.
+    /// The length of the longest vector of an array, and the lengths of all vectors as multiples of a 255th of it.
     ///
     /// # Errors
     /// [`Error::DeviceMemory`] or [`Error::Driver`].

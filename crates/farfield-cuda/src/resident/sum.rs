@@ -1,4 +1,4 @@
-//! Sums between points that are on the device; results stay there.
+//! Sums between points on the device; results stay there.
 
 use super::survey::Survey;
 use super::{Array, Resident, same_length};
@@ -17,16 +17,16 @@ use std::time::Instant;
 pub struct DevicePoints<'a, T> {
     /// The sources.
     pub sources: &'a Array<T>,
-    /// The targets, where they are not the sources.
+    /// The targets, unless they are the sources.
     pub targets: Option<&'a Array<T>>,
-    /// The core size of all sources, or the largest where each has its own.
+    /// The core size of all sources, or the largest if each has its own.
     pub size: Sizes<T>,
-    /// Core sizes, where each source has its own.
+    /// Core sizes, if each source has its own.
     pub sizes: Option<&'a Array<T>>,
 }
 
 impl<'a, T> DevicePoints<'a, T> {
-    /// Sources without a size that are the targets.
+    /// Sources that are also the targets, without sizes.
     pub fn of(sources: &'a Array<T>) -> Self {
         Self {
             sources,
@@ -38,32 +38,32 @@ impl<'a, T> DevicePoints<'a, T> {
 }
 
 impl<T: Precision> DevicePoints<'_, T> {
-    /// The sum over these points, as far as the host knows them: it has no points, but the largest size.
+    /// The sum over these points as the host knows it: without points, but with the largest size.
     pub(super) fn asked<'a, G: Geometry>(&'a self, request: &'a Request<G>) -> Sum<'a, T, G> {
         let targets = self.targets.map(|_| &[][..]);
         request.over(Points::new(&[], targets, &self.size))
     }
 }
 
-/// What was summed.
+/// The results of a sum.
 #[derive(Debug)]
 pub struct Results<T> {
     /// The values of each output, in the caller's order.
     pub outputs: Vec<Array<T>>,
-    /// What the plan settled on at first.
+    /// The parameters of the first plan, before any correction.
     pub parameters: Parameters,
-    /// The error that was measured; `None` where it was told not to.
+    /// The measured error; `None` if the check is off.
     pub check: Option<Check>,
-    /// Seconds from the call to the last kernel's end.
+    /// Seconds from the call to the end of the last kernel.
     pub seconds: f64,
 }
 
 impl<T: Precision> Resident<T> {
-    /// Plans and evaluates.
+    /// Plans and evaluates a sum.
     ///
     /// # Errors
-    /// As [`Plan::new`] and [`Plan::evaluate`]; numbers that are not finite are found on the device. Distinct points
-    /// too close for their distance to have a square are not looked for: such a pair is skipped.
+    /// As [`Plan::new`] and [`Plan::evaluate`]; values that are not finite are found on the device. Distinct points
+    /// whose squared distance underflows are not detected: such a pair is skipped.
     pub fn sum(
         &self,
         request: &Request<Space>,
@@ -92,8 +92,8 @@ impl<T: Precision> Resident<T> {
         })
     }
 
-    /// Checks the numbers of points of so many coordinates, and of strengths with their components; returns what the points
-    /// extend over and the largest strength. The extent of points of the plane may come out as that between x and y.
+    /// Checks points with `coordinates` coordinates, and strengths with their components; returns the extent of the
+    /// points and the largest strength. In the plane, it may be the range of x and y together.
     pub(super) fn look_at(
         &self,
         points: &DevicePoints<T>,
@@ -112,7 +112,7 @@ impl<T: Precision> Resident<T> {
         Ok((extent, largest))
     }
 
-    /// Looks at arrays, each with its name and the numbers of a row; refuses what is not finite.
+    /// Surveys arrays, each with its name and the number of values in a row; refuses values that are not finite.
     pub(super) fn finite(&self, arrays: &[(&'static str, &Array<T>, usize)]) -> Result<Vec<Survey>, Error> {
         let found = self.survey(&arrays.iter().map(|(_, array, _)| *array).collect::<Vec<_>>())?;
         for ((name, array, components), survey) in arrays.iter().zip(&found) {
@@ -121,7 +121,7 @@ impl<T: Precision> Resident<T> {
         Ok(found)
     }
 
-    /// An array as plans take it.
+    /// An array in the form that plans take.
     pub(super) fn values<'a>(&self, array: &'a Array<T>) -> Result<Values<'a, T>, Error> {
         Ok(Values::on_device(self.own(array)?, array.len()))
     }
@@ -135,7 +135,7 @@ impl<T: Precision> Resident<T> {
         })
     }
 
-    /// Results with their lengths.
+    /// Result arrays with their lengths.
     fn outputs(&self, values: Vec<CudaSlice<T>>, points: &DevicePoints<T>, request: &Request<Space>) -> Vec<Array<T>> {
         let targets = points.targets.unwrap_or(points.sources).len() / 3;
         let length = |output: &Output| request.vectors * targets * output.components();
@@ -147,7 +147,7 @@ impl<T: Precision> Resident<T> {
             .collect()
     }
 
-    /// Names the first number of an array that is not finite.
+    /// The error that names the first value of an array that is not finite.
     pub(super) fn refuse(
         &self,
         name: &'static str,
@@ -168,7 +168,8 @@ impl<T: Precision> Resident<T> {
         })
     }
 
-    /// Results must be numbers, as those of [`farfield_core::Field::from_values`]: each with its name and its numbers at a target.
+    /// Checks that results are finite, as [`farfield_core::Field::from_values`] does; each has its name and its number
+    /// of values at a target.
     pub(super) fn check_results(
         &self,
         outputs: &[(&'static str, usize)],

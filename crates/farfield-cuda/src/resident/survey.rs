@@ -1,4 +1,4 @@
-//! What one look at whole arrays finds.
+//! The extremes of whole arrays, found in one pass.
 
 use super::{Array, Resident};
 use crate::device::{Blocks, In, Out, Precision, device_struct, parameters};
@@ -6,7 +6,7 @@ use crate::error::Error;
 use cudarc::driver::ValidAsZeroBits;
 
 device_struct! {
-    /// What one look at an array finds.
+    /// The extremes of an array.
     #[derive(Default, PartialEq, Eq)]
     pub(super) struct Survey = "Survey" { high: [u64; 3], low: [u64; 3], not_finite: u64 }
 }
@@ -15,7 +15,7 @@ device_struct! {
 unsafe impl ValidAsZeroBits for Survey {}
 
 device_struct! {
-    /// The longest vector: its square and the last index that has it.
+    /// The squared length of the longest vector, and its index, the last of several equal ones.
     #[derive(Default, PartialEq, Eq)]
     pub(super) struct Longest = "Longest" { square: u64, index: u64 }
 }
@@ -24,26 +24,26 @@ device_struct! {
 unsafe impl ValidAsZeroBits for Longest {}
 
 parameters! {
-    /// Of `survey`.
+    /// Parameters of `survey`.
     pub(super) struct TakeSurvey<T> { values: In<T>, count: u32, found: Out<Survey> }
 
-    /// Of `longest_square` and `longest_index`.
+    /// Parameters of `longest_square` and `longest_index`.
     pub(super) struct FindLongest<T> { values: In<T>, components: u32, count: u32, longest: Out<Longest> }
 }
 
 impl Survey {
-    /// The first number that is not finite.
+    /// The index of the first value that is not finite.
     pub fn not_finite(&self) -> Option<usize> {
         (self.not_finite != 0).then_some(!self.not_finite as usize)
     }
 
-    /// The largest magnitude of a finite number.
+    /// The largest magnitude of a finite value.
     pub fn largest(&self) -> f64 {
         let ends = self.high.iter().chain(&self.low).filter(|end| **end != 0);
         ends.map(|end| from_ordered(*end)).fold(0.0, f64::max)
     }
 
-    /// What two sets of points look like together.
+    /// The survey of two sets of points together.
     pub fn join(&self, other: &Self) -> Self {
         Self {
             high: std::array::from_fn(|axis| self.high[axis].max(other.high[axis])),
@@ -52,7 +52,7 @@ impl Survey {
         }
     }
 
-    /// The corners of the box around points; zeros where there are none.
+    /// The corners of the box around points; zeros if there are no points.
     pub fn corners(&self) -> [[f64; 3]; 2] {
         let end = |ends: &[u64; 3], axis: usize| if ends[axis] == 0 { 0.0 } else { from_ordered(ends[axis]) };
         [
@@ -69,13 +69,13 @@ impl Survey {
     }
 }
 
-/// The number that an integer of `ordered` in `kernels/sort.cuh` stands for.
+/// The number whose integer key in `ordered` of `kernels/sort.cuh` is `bits`.
 fn from_ordered(bits: u64) -> f64 {
     f64::from_bits(if bits >> 63 == 1 { bits ^ 1 << 63 } else { !bits })
 }
 
 impl<T: Precision> Resident<T> {
-    /// Looks at each array.
+    /// Surveys each array.
     pub(super) fn survey(&self, arrays: &[&Array<T>]) -> Result<Vec<Survey>, Error> {
         let stream = self.buffers.stream();
         let mut found = self.buffers.zeros::<Survey>(arrays.len())?;
@@ -97,7 +97,7 @@ impl<T: Precision> Resident<T> {
         Ok(surveys)
     }
 
-    /// Whether all numbers of these arrays are finite.
+    /// Whether all values of these arrays are finite.
     ///
     /// # Errors
     /// [`Error::Driver`] if the device failed.
@@ -106,7 +106,7 @@ impl<T: Precision> Resident<T> {
         Ok(surveys.iter().all(|survey| survey.not_finite().is_none()))
     }
 
-    /// The length of the longest vector of so many components, and the last index that has it.
+    /// The length of the longest vector of `components` components, and its index, the last of several equal ones.
     ///
     /// # Errors
     /// [`Error::Driver`] if the device failed.
@@ -145,7 +145,7 @@ impl<T: Precision> Resident<T> {
 mod tests {
     use super::*;
 
-    /// As `ordered` of `kernels/sort.cuh`.
+    /// The integer key of `ordered` in `kernels/sort.cuh`.
     fn ordered(x: f64) -> u64 {
         let bits = x.to_bits();
         if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
@@ -171,14 +171,14 @@ mod tests {
         let both = survey.join(&of(&[[0.0, 9.5, 0.0]]));
         assert_eq!((both.extent(), both.largest()), (9.25, 9.5));
         assert_eq!((Survey::default().extent(), Survey::default().largest()), (0.0, 0.0));
-        // Numbers without a third component leave that axis untouched.
+        // Values without a third component leave that axis unchanged.
         let mut numbers = of(&[[2.0, -5.0, 0.0]]);
         (numbers.high[2], numbers.low[2]) = (0, 0);
         assert_eq!(numbers.largest(), 5.0);
     }
 
     #[test]
-    fn the_first_number_that_is_none_is_named() {
+    fn the_first_value_that_is_not_finite_is_named() {
         let at = |index: u64| Survey {
             not_finite: !index,
             ..Survey::default()

@@ -1,4 +1,4 @@
-//! The algorithm: upward, then straight to the targets.
+//! The algorithm: the upward pass, then multipoles directly to the targets.
 
 use super::THREADS;
 use super::setup::{DeriveMultipoles, FindBalls, M2p};
@@ -9,7 +9,7 @@ use farfield_core::report::Phase;
 use std::ops::Range;
 
 impl<T: Precision> Fmm<T> {
-    /// The strength vectors that are summed at once, without local expansions.
+    /// Sums the vectors of one batch, without local expansions.
     pub(crate) fn evaluate_treecode(
         &mut self,
         strengths: Values<T>,

@@ -1,8 +1,9 @@
-//! The treecode on the device: multipoles of boxes far enough away, pairs for the rest.
+//! The treecode on the device: multipoles of distant boxes, pairs for the rest.
 //!
-//! It shares the FMM's tree, expansions and passes, as on the CPU; there are no lists and no local expansions. Each leaf
-//! walks the tree twice, once for the multipoles that act on it and once for its pairs (`kernels/opening.cuh`). On neighbour
-//! lists its pairs are the FMM's and the multipoles those that the FMM would translate (`kernels/neighbours.cuh`).
+//! It shares the FMM's tree, expansions and passes, as on the CPU, but has no lists and no local expansions. Each leaf
+//! walks the tree twice, once for the multipoles that act on it and once for its pairs (`kernels/opening.cuh`). On
+//! neighbour lists its pairs are the FMM's, and its multipoles those that the FMM would translate
+//! (`kernels/neighbours.cuh`).
 
 mod evaluate;
 mod setup;
@@ -16,7 +17,7 @@ use crate::compile::Program;
 use crate::device::Precision;
 use crate::kernel::PairKind;
 
-/// Threads of a block of M2P.
+/// The number of threads of an M2P block.
 const THREADS: u32 = 128;
 
 /// The program of M2P.

@@ -1,4 +1,4 @@
-//! Tables and memory of a treecode, beside those it shares with the FMM.
+//! Tables and memory of a treecode, in addition to those it shares with the FMM.
 
 use super::{Opening, THREADS, m2p_program};
 use crate::device::{Buffers, In, Out, Precision, Source, device_struct, kernels, parameters};
@@ -8,7 +8,7 @@ use crate::tree::{BoxesArg, Header};
 use cudarc::driver::CudaSlice;
 use farfield_core::expansion::coefficient_count;
 
-/// What a treecode has that an FMM has not.
+/// The parts of a treecode that an FMM does not have.
 #[derive(Debug)]
 pub(crate) struct Treecode<T: Precision> {
     opening: Opening,
@@ -25,7 +25,7 @@ kernels! {
 }
 
 parameters! {
-    /// Of `balls`.
+    /// Parameters of `balls`.
     pub(super) struct FindBalls<T> {
         tree: In<Header>,
         boxes: BoxesArg,
@@ -34,10 +34,10 @@ parameters! {
         balls: Out<Ball>,
     }
 
-    /// Of `derive_multipoles`.
+    /// Parameters of `derive_multipoles`.
     pub(super) struct DeriveMultipoles<T> { multipoles: In<T>, streams: u32, derived: Out<T> }
 
-    /// Of `m2p`.
+    /// Parameters of `m2p`.
     pub(super) struct M2p<T> {
         boxes: BoxesArg,
         targets: In<T>,
@@ -55,12 +55,12 @@ device_struct! {
 }
 
 device_struct! {
-    /// The criterion as kernels take it.
+    /// The criterion in the form that kernels take.
     pub(crate) struct OpeningArg = "Opening" { balls: In<Ball>, theta: f64, reach: f64, few_sources: u32 }
 }
 
 impl OpeningArg {
-    /// That of an FMM, which has none.
+    /// The argument for an FMM, which has no criterion.
     pub const NONE: Self = Self {
         balls: In::NONE,
         theta: 0.0,
@@ -85,12 +85,12 @@ impl<T: Precision> Treecode<T> {
         })
     }
 
-    /// Numbers of device memory for each box.
+    /// The number of values of device memory for each box.
     pub fn per_box(kind: &PairKind, order: usize, vectors: usize) -> usize {
         vectors * derived_len(kind, order) + 10
     }
 
-    /// The criterion as kernels take it; valid as long as this is.
+    /// The criterion in the form that kernels take; valid as long as `self`.
     pub fn arg(&self) -> OpeningArg {
         OpeningArg {
             balls: In::of(&self.balls),
@@ -101,12 +101,12 @@ impl<T: Precision> Treecode<T> {
     }
 }
 
-/// Numbers of the multipoles of all sums of a box.
+/// The number of values in the multipoles of all sums of a box.
 fn derived_len(kind: &PairKind, order: usize) -> usize {
     kind.sums() * coefficient_count(order + kind.derivatives)
 }
 
-/// Bytes of static shared memory of a block of M2P: basis, sums and walk.
+/// Bytes of static shared memory of an M2P block: basis, sums and walk.
 pub(super) fn shared_bytes<T>(kind: &PairKind, order: usize) -> usize {
     let basis = order + kind.derivatives;
     let numbers = 2 * coefficient_count(basis) + basis + 1 + THREADS as usize * kind.sums();

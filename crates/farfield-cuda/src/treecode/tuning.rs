@@ -1,4 +1,4 @@
-//! Opening angle, order and leaf size.
+//! Opening angle, order and leaf size of the treecode.
 
 use super::setup::shared_bytes;
 use crate::device::Precision;
@@ -16,31 +16,31 @@ pub(crate) struct Opening {
     pub theta: f64,
     /// The order of the multipoles.
     pub order: usize,
-    /// Boxes of so few sources cost less in pairs.
+    /// The number of sources up to which the pairs of a box cost less than its multipole.
     pub few_sources: usize,
-    /// No source acts through a multipole within this distance: there cores matter.
+    /// No source acts through a multipole within this distance, because cores matter there.
     pub reach: f64,
-    /// Which boxes act through their multipoles.
+    /// The boxes that act through their multipoles.
     pub boxes: ActingBoxes,
 }
 
-/// Which boxes act through their multipoles on a leaf.
+/// The boxes that act through their multipoles on a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActingBoxes {
-    /// Those seen at less than the opening angle.
+    /// Boxes seen at less than the opening angle.
     ByAngle,
-    /// Those that an FMM would translate into the leaf or a box it lies in.
+    /// Boxes that an FMM would translate into the leaf or one of its ancestors.
     OnNeighbours,
 }
 
-/// Operations of a pair of points, where one coefficient of one sum takes two.
+/// The number of operations of a pair of points, if one coefficient of one sum takes two.
 const PAIR_OPERATIONS: usize = 20;
 
 /// Static shared memory of a block.
 const MOST_SHARED: usize = 48 * 1024;
 
 impl Opening {
-    /// What a sum asks for, as the CPU's treecode chooses it; an expert's criterion is kept to the letter.
+    /// The criterion of a sum, chosen as by the CPU's treecode; a fixed criterion is followed exactly.
     pub fn of<T: Precision>(asked: &Sum<T, Space>, kind: &PairKind, reach: f64) -> Result<Self, Error> {
         let derivatives = asked.error_derivatives().last().copied().unwrap_or(0);
         let boxes = match asked.options().method {
@@ -49,7 +49,7 @@ impl Opening {
         };
         let theta = match boxes {
             ActingBoxes::ByAngle => asked.options().theta,
-            // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.
+            // For a box that does not touch, radius over distance is at most (sqrt(3)/2) / (3/2) = 0.58.
             ActingBoxes::OnNeighbours => Some(0.58),
         };
         let (theta, order) = treecode_parameters(asked.options().order, theta, asked.tolerance(), derivatives);
@@ -78,13 +78,13 @@ impl Opening {
         })
     }
 
-    /// Points that leaves should hold: so many that pairs cost about as much as the smallest boxes' multipoles.
+    /// The average number of points in leaves at which pairs cost about as much as the smallest boxes' multipoles.
     pub fn leaf_mean(&self, kind: &PairKind) -> f64 {
         (2 * m2p_operations(kind, self.order) / PAIR_OPERATIONS).clamp(32, 128) as f64
     }
 }
 
-/// Operations of one multipole at one target: the basis and each sum's coefficients.
+/// The number of operations of one multipole at one target: the basis and each sum's coefficients.
 fn m2p_operations(kind: &PairKind, order: usize) -> usize {
     coefficient_count(order + kind.derivatives) * (3 + 2 * kind.sums())
 }
