@@ -30,13 +30,13 @@ pub struct Cli {
 /// Environment variables that the program reads.
 const VARIABLES: &str = "\
 Environment:
-  FARFIELD_PROFILE     the machine profile, where --profile is not given
-  FARFIELD_SIMD        a lower instruction set than the machine's best: scalar, avx2, avx512, neon
-  FARFIELD_CACHE       where compiled device code is kept
-  FARFIELD_NVRTC       the library that compiles device code (a path)
+  FARFIELD_PROFILE     machine profile [overridden by --profile]
+  FARFIELD_SIMD        instruction set, instead of the machine's best: scalar, avx2, avx512, neon
+  FARFIELD_CACHE       folder for compiled device code
+  FARFIELD_NVRTC       path of the library that compiles device code
   NO_COLOR             no colours in messages and help
   COLUMNS              width of reports [default: the width of the terminal]
-  XDG_CONFIG_HOME      where farfield/profile.toml is looked for";
+  XDG_CONFIG_HOME      folder that contains farfield/profile.toml";
 
 /// The commands.
 #[derive(Debug, Subcommand)]

@@ -16,7 +16,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<String, Failure> {
 pub fn man(args: &ManArgs) -> Result<String, Failure> {
     let folder = &args.output;
     std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::Data(format!("{}: cannot make this folder: {error}", folder.display())))?;
+        .map_err(|error| Failure::Data(format!("{}: cannot create the folder: {error}", folder.display())))?;
     clap_mangen::generate_to(Cli::command(), folder).map_err(Failure::data)?;
     let mut text = String::new();
     let pages = std::fs::read_dir(folder).into_iter().flatten().flatten();

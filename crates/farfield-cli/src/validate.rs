@@ -27,7 +27,7 @@ pub fn run(args: &ValidateArgs) -> Result<String, Failure> {
     };
     threads::start(args.threads)?;
     std::fs::create_dir_all(&args.output)
-        .map_err(|error| Failure::Data(format!("{}: cannot make this folder: {error}", args.output.display())))?;
+        .map_err(|error| Failure::Data(format!("{}: cannot create the folder: {error}", args.output.display())))?;
     let mut text = String::new();
     let mut failed = 0;
     for entry in ALL.iter().filter(|entry| name == "all" || entry.name == name) {

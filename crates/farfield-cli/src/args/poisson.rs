@@ -16,15 +16,15 @@ pub struct PoissonArgs {
     /// the unit cube, n = 16, 32, 64, ...
     #[arg(value_name = "CASE")]
     pub case: String,
-    /// Which index of a file's array belongs to which coordinate: zyx, a[k, j, i] with x fastest, or xyz, a[i, j, k] with z
-    /// fastest, as numpy's meshgrid makes it with indexing='ij' [default: zyx]
+    /// Order of the indices of a file's array: zyx, a[k, j, i] with x fastest, or xyz, a[i, j, k] with z fastest, as
+    /// numpy's meshgrid makes it with indexing='ij' [default: zyx]
     #[arg(long, value_enum, value_name = "ORDER", help_heading = "Grid")]
     pub axes: Option<AxesOrder>,
     /// Component of the vorticity to solve for [default: all three at once]
     #[arg(long, value_enum, value_name = "AXIS")]
     pub component: Option<AxisName>,
 
-    /// Points along a side of the cube at the finest level: 16, 32, 64, ... [default: 128, or what a file has]
+    /// Points along a side of the cube at the finest level: 16, 32, 64, ... [default: 128, or the resolution of the file]
     #[arg(long, value_parser = count, value_name = "N", help_heading = "Grid")]
     pub resolution: Option<usize>,
     /// Wavelet that relates the levels: values at nodes or averages over cells
@@ -90,7 +90,7 @@ pub struct PoissonArgs {
     pub json: bool,
 }
 
-/// Which index of an array belongs to which coordinate.
+/// The order of the indices of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum AxesOrder {
     /// a[k, j, i]: x fastest

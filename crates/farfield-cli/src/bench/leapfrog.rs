@@ -34,7 +34,7 @@ struct Report {
 }
 
 /// Takes Euler steps of the paper's middle size, 2^15 elements and 2^18 tracers, with a picture and a checkpoint at
-/// each step, in a temporary folder, on the CPU or the device asked for.
+/// each step, in a temporary folder, on the CPU or the requested device.
 pub fn run(args: &BenchArgs, profile: MachineProfile) -> Result<String, Failure> {
     let size = if args.quick { "default" } else { "paper-a10" };
     let tracers = if args.quick { 1 << 14 } else { 1 << 18 };

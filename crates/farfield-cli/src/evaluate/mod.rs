@@ -187,7 +187,7 @@ impl Outcome {
     }
 }
 
-/// Amount per second, or `None` if there is none.
+/// `amount` per second; `None` if there is no work or no time.
 fn rate(amount: f64, seconds: f64) -> Option<f64> {
     (amount > 0.0 && seconds > 0.0).then(|| amount / seconds)
 }

@@ -16,7 +16,7 @@ const MOST_POINTS: usize = 128;
 /// Makes the folder and tries to write to it, so that an unusable folder is reported before the work.
 pub fn prepare(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::Data(format!("{}: cannot make this folder: {error}", folder.display())))?;
+        .map_err(|error| Failure::Data(format!("{}: cannot create the folder: {error}", folder.display())))?;
     // The trial file is never finished, so none remains.
     AtomicFile::create(folder.join("fields.vti"))?;
     Ok(())

@@ -154,7 +154,7 @@ impl<T: Real, G: Geometry> Field<T, G> {
         self.check.as_ref()
     }
 
-    /// The outputs that miss the tolerance; empty if all meet it, or if no error was measured.
+    /// The reasons why outputs miss the tolerance; empty if all meet it, or if no error was measured.
     pub fn warnings(&self) -> &[Warning] {
         self.check.as_ref().map_or(&[], |check| &check.warnings)
     }

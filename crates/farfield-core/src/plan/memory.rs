@@ -14,7 +14,7 @@ use crate::treecode;
 use crate::tuning::shape::{Coverage, Proposal};
 use std::mem::size_of;
 
-/// Bytes that a sum will take, rather too many than too few.
+/// Bytes that a sum will take, estimated slightly too high.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryForecast {
     /// The caller's points and strengths.

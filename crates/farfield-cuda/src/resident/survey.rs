@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn extents_and_magnitudes_come_from_the_ends() {
+    fn extents_and_magnitudes_follow_from_the_extremes() {
         let survey = of(&[[-3.0, 0.5, 1.0], [-1.0, 0.25, 1.0]]);
         assert_eq!((survey.extent(), survey.largest()), (2.0, 3.0));
         assert_eq!(survey.corners(), [[-3.0, 0.25, 1.0], [-1.0, 0.5, 1.0]]);
