@@ -24,7 +24,7 @@ pub struct PoissonArgs {
     #[arg(long, value_enum, value_name = "AXIS")]
     pub component: Option<AxisName>,
 
-    /// Points along a side of the cube at the finest level: 16, 32, 64, ... [default: 128, or the resolution of the file]
+    /// Points along a side of the cube at the finest level: 16, 32, 64, ... [default: 128, or that of the file]
     #[arg(long, value_parser = count, value_name = "N", help_heading = "Grid")]
     pub resolution: Option<usize>,
     /// Wavelet that relates the levels: values at nodes or averages over cells

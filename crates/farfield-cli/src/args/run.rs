@@ -87,7 +87,7 @@ pub struct ValidateArgs {
     /// Folder to write NAME.csv and NAME.png to
     #[arg(short, long, value_name = "DIR", default_value = "validation")]
     pub output: PathBuf,
-    /// Device for the sums of sphere-drag: cpu, cuda, cuda:N, hybrid or auto; a GPU also runs finer resolutions
+    /// Device for the sums of sphere-drag: cpu, cuda, cuda:N, hybrid or auto; with a GPU, resolutions are finer
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu.into())]
     pub device: PoissonDevice,
     /// Number of threads [default: one for each core]
