@@ -171,7 +171,7 @@ fn softening_in_one_call_is_plummer_by_default() {
 }
 
 #[test]
-fn softened_kernels_are_right_even_where_the_core_is_larger_than_boxes() {
+fn softened_kernels_are_right_even_if_the_core_is_larger_than_boxes() {
     let n = 4000;
     let points = PointSet::Cube.generate::<f64>(n, 3);
     let masses = ChargeDistribution::Positive.generate::<f64>(n, 4);
@@ -210,9 +210,9 @@ fn softened_kernels_are_right_even_where_the_core_is_larger_than_boxes() {
     }
 }
 
-/// Cores that make boxes so large that no two of them meet by M2L: expansions act on points alone, to an order of their own.
+/// Cores that make boxes so large that there is no M2L: expansions act on points only, with an order of their own.
 #[test]
-fn expansions_that_meet_points_alone_keep_the_tolerance() {
+fn expansions_that_act_on_points_only_keep_the_tolerance() {
     let n = 6000;
     let points = PointSet::Plummer.generate::<f64>(n, 11);
     let algebraic = Kernel::BiotSavart {

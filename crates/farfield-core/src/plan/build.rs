@@ -53,7 +53,7 @@ impl<T: Real, G: Geometry> Sum<'_, T, G> {
         Ok(plan)
     }
 
-    /// Plans the sum over distinct points, which `build` plans.
+    /// Plans the sum over distinct points by `build`.
     pub(crate) fn merged_plan(
         self,
         (merge, distinct): (Merge<T>, Distinct<G::Point<T>>),
@@ -61,7 +61,7 @@ impl<T: Real, G: Geometry> Sum<'_, T, G> {
         build: impl FnOnce(Sum<'_, T, G>) -> Result<Plan<T, G>, Error>,
     ) -> Result<Plan<T, G>, Error> {
         notes.push(format!(
-            "{} sources share a place with another one and were merged",
+            "{} sources coincide with another one and were merged",
             self.points.sources.len() - distinct.sources.len()
         ));
         let points = Points::new(&distinct.sources, distinct.targets.as_deref(), &merge.sizes);

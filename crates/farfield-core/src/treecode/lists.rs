@@ -32,12 +32,12 @@ pub fn radii<T: Real>(tree: &Octree, sources: &SortedPoints<T>) -> Vec<f64> {
         .collect()
 }
 
-/// When a box acts through its multipole.
+/// The criterion by which a box acts through its multipole.
 #[derive(Debug, Clone, Copy)]
 pub struct Opening {
     /// The largest `a / r`.
     pub theta: f64,
-    /// The least distance between sources and targets: nearer than that, cores are felt.
+    /// The least distance between sources and targets, below which cores matter.
     pub reach: f64,
     /// Boxes of up to this many sources act point by point.
     pub few_sources: usize,
