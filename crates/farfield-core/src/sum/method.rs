@@ -9,7 +9,7 @@ use std::fmt;
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "kebab-case")
 )]
-#[expect(clippy::manual_non_exhaustive, reason = "the hidden variant is used")]
+#[allow(clippy::manual_non_exhaustive, reason = "the hidden variant is used")]
 pub enum Method {
     /// The fastest, by the cost model.
     #[default]

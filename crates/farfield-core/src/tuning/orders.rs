@@ -221,45 +221,29 @@ impl Work {
 
     /// The sum over all pairs of `r^-(2 + 2d)`: the expected square of a sum with random signs.
     fn squares(&self, derivatives: usize) -> f64 {
-        let power = 2 + 2 * derivatives as i32;
-        let far: f64 = self
-            .levels
-            .iter()
-            .flat_map(|level| {
-                level
-                    .pairs
-                    .iter()
-                    .enumerate()
-                    .map(move |(class, pairs)| pairs * (distance(class) * level.side).powi(-power))
-            })
-            .sum();
         let near: f64 = match derivatives.checked_sub(1) {
             // The mean of 1/r^2 over the 27 boxes around a point is 0.8 side^-2.
             None => self.near.iter().map(|near| 0.8 * near.pairs * near.side.powi(-2)).sum(),
             Some(k) => self.near_derivatives[k],
         };
-        far + near
+        self.far(2 + 2 * derivatives as i32) + near
     }
 
     /// The sum over all pairs of `r^-(1 + d)`: the sum with positive strengths if all directions were equal.
     fn plain(&self, derivatives: usize) -> f64 {
         let power = 1 + derivatives as i32;
-        let far: f64 = self
-            .levels
-            .iter()
-            .flat_map(|level| {
-                level
-                    .pairs
-                    .iter()
-                    .enumerate()
-                    .map(move |(class, pairs)| pairs * (distance(class) * level.side).powi(-power))
-            })
-            .sum();
-        far + self
-            .near
-            .iter()
-            .map(|near| near.pairs * near.side.powi(-power))
-            .sum::<f64>()
+        let near: f64 = self.near.iter().map(|near| near.pairs * near.side.powi(-power)).sum();
+        self.far(power) + near
+    }
+
+    /// The sum of `r^-power` over all pairs of boxes that translations serve.
+    fn far(&self, power: i32) -> f64 {
+        let of_level = |level: &LevelWork| {
+            let side = level.side;
+            let pairs = level.pairs.into_iter().enumerate();
+            pairs.map(move |(class, pairs)| pairs * (distance(class) * side).powi(-power))
+        };
+        self.levels.iter().flat_map(of_level).sum()
     }
 }
 
