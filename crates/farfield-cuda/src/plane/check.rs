@@ -119,7 +119,7 @@ impl<T: Precision> Plan<T> {
         checker.measure(engine, (strengths, self.request.vectors), tolerance, check)
     }
 
-        // Higher orders did not help: the error is not from truncation.
+    // Higher orders did not help: the error is not from truncation.
     pub(super) fn become_more_exact(&mut self, factor: f64, in_vain: bool) -> Result<bool, Error> {
         let Some(Engine::Fmm(fmm)) = &mut self.engine else {
             return Ok(false);
