@@ -10,10 +10,10 @@ mod view;
 
 pub use after::{CompletionsArgs, ManArgs, PlotArgs, SampleArgs, SweepArgs};
 pub use evaluate::{EvaluateArgs, KernelName};
-pub use measure::{BenchArgs, InfoArgs, ReproduceArgs, SelftestArgs, TestedPart};
+pub use measure::{BenchArgs, InfoArgs, SelftestArgs, TestedPart};
 pub use poisson::{AxesOrder, KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
-pub use run::{ResumeArgs, RunArgs, ValidateArgs, WatchArgs};
-pub use value::PrecisionName;
+pub use run::{ResumeArgs, RunArgs, WatchArgs};
+pub use value::{PrecisionName, at_least_one, size, threads};
 pub use view::{LiveArgs, ViewArgs};
 
 use clap::{Parser, Subcommand};
@@ -28,7 +28,7 @@ pub struct Cli {
 }
 
 /// Environment variables that the program reads.
-const VARIABLES: &str = "\
+pub const VARIABLES: &str = "\
 Environment:
   FARFIELD_PROFILE     machine profile [overridden by --profile]
   FARFIELD_SIMD        instruction set, instead of the machine's best: scalar, avx2, avx512, neon
@@ -55,8 +55,6 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Print the schema of case files: every key, its default and its meaning
     Schema,
-    /// Check the simulations against theory and write tables and figures
-    Validate(ValidateArgs),
     /// Sum a kernel over generated points or points from files, and report time, error, memory and rates
     Evaluate(Box<EvaluateArgs>),
     /// Solve the Poisson problem of a vorticity field in free space on a grid adapted to it
@@ -65,8 +63,6 @@ pub enum Command {
     Bench(BenchArgs),
     /// Describe this machine and the parts this build uses; for a run's folder, its contents and progress
     Info(InfoArgs),
-    /// Repeat a measurement of a paper and compare the numbers with the published ones
-    Reproduce(ReproduceArgs),
     /// Compare every operator and method of a device with exact results
     Selftest(SelftestArgs),
     /// Print the completion script of a shell

@@ -71,15 +71,6 @@ impl From<farfield_grid::Error> for Failure {
     }
 }
 
-impl From<farfield_evidence::Error> for Failure {
-    fn from(error: farfield_evidence::Error) -> Self {
-        match error {
-            farfield_evidence::Error::Usage(message) => Failure::Usage(message),
-            error => Failure::data(error),
-        }
-    }
-}
-
 impl From<farfield_plot::Error> for Failure {
     fn from(error: farfield_plot::Error) -> Self {
         Failure::data(error)

@@ -5,8 +5,8 @@
 //! asks for something impossible, 1 for an error of the data or the machine, 3 for a sum whose measured error exceeds
 //! its tolerance, and 4 for a run that a signal stopped after a step and a checkpoint.
 //!
-//! It is a library only to share its options and their way to sums with `farfield-mpi`; it is not an interface for
-//! others.
+//! It is a library only to share its options and their way to sums with `farfield-mpi` and `farfield-evidence`; it is
+//! not an interface for others.
 
 #[doc(hidden)]
 pub mod args;
@@ -30,7 +30,6 @@ pub mod print;
 pub mod problem;
 #[doc(hidden)]
 pub mod profile;
-mod reproduce;
 #[doc(hidden)]
 pub mod run;
 mod sample;
@@ -39,7 +38,6 @@ mod shell;
 mod sweep;
 #[doc(hidden)]
 pub mod threads;
-mod validate;
 mod view;
 
 use args::{Cli, Command};
@@ -70,20 +68,19 @@ pub fn execute(cli: Cli) -> Result<String, Failure> {
         Command::Sweep(args) => sweep::run(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
-        Command::Validate(args) => validate::run(&args),
         Command::View(args) => view::run(&args),
         Command::Schema => Ok(run::schema()),
         Command::Evaluate(args) => evaluate::run(*args),
         Command::Poisson(args) => poisson::run(*args),
         Command::Bench(args) => bench::run(&args),
         Command::Info(args) => info::run(&args),
-        Command::Reproduce(args) => reproduce::run(&args),
         Command::Selftest(args) => selftest::run(&args),
     }
 }
 
 /// Refuses an instruction set from the environment that does not exist or is missing on this machine.
-fn check_level_variable() -> Result<(), Failure> {
+#[doc(hidden)]
+pub fn check_level_variable() -> Result<(), Failure> {
     let available = SimdLevel::available().into_iter().map(SimdLevel::name);
     match SimdLevel::asked_for() {
         Some(Err(reason)) => Err(Failure::Usage(format!(

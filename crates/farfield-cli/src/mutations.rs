@@ -22,7 +22,6 @@ fn damaged_command_lines() {
         "resume out --set time.end=5 -q --json",
         "sample out --slice z=0 --quantity vorticity,q --resolution 64 --low -1,-1,-1 --high 1,1,1",
         "sweep case.toml --set time.step=0.1,0.05 --plot energy --most 20",
-        "reproduce hu-table-a1 --quick --max-n 1000 --seconds 0.5",
         "bench --calibrate --profile out.toml --quick",
     ];
     let make = |dice: &mut Dice| {

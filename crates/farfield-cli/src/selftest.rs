@@ -1,13 +1,28 @@
-//! `farfield selftest`: compares a device with exact results and prints a table.
+//! `farfield selftest`: compares a GPU with exact results and prints a table.
+//!
+//! It needs a GPU, so it is not a `cargo test`.
+
+mod checks;
+mod cores;
+mod plane;
+mod poisson;
+mod simulations;
+mod space;
+mod structured;
+mod tree;
 
 use crate::args::{PrecisionName, SelftestArgs, TestedPart};
 use crate::failure::Failure;
 use crate::{device, layout, print};
-use farfield::Device;
-use farfield_evidence::selftest::{self, Extent, Row, Sums};
+use checks::{Checks, Extent, Row};
+use farfield::cuda::device::Precision;
+use farfield::{Device, cuda};
 use farfield_io::columns;
 use serde::Serialize;
-use std::fmt::Write;
+use std::sync::Arc;
+
+/// Why a check could not be done.
+type Error = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Serialize)]
 struct Report {
@@ -20,12 +35,8 @@ struct Report {
 
 #[derive(Serialize)]
 struct Check {
-    what: String,
-    precision: &'static str,
-    points: String,
-    parameters: String,
-    measured: f64,
-    allowed: f64,
+    #[serde(flatten)]
+    row: Row,
     passed: bool,
 }
 
@@ -38,33 +49,17 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         )));
     };
     let device = farfield::open(number).map_err(|error| device::failure(args.device, &error))?;
-    let extent = if args.quick { Extent::Quick } else { Extent::Full };
     let mut checks = Vec::new();
     let width = layout::width_of_progress();
     let mut report = |row: &Row| {
         let line = line(row);
         print::progress(&width.map_or(line.clone(), |width| columns::folded(&line, width)));
-        checks.push(Check::of(row));
+        checks.push(Check {
+            row: row.clone(),
+            passed: row.passed(),
+        });
     };
-    let wants = |part: TestedPart| args.part.is_none_or(|asked| asked == part);
-    let (single, double) = (
-        args.precision != Some(PrecisionName::F64),
-        args.precision != Some(PrecisionName::F32),
-    );
-    if wants(TestedPart::Poisson) {
-        selftest::run_poisson(&device, extent, &mut report)?;
-    }
-    if wants(TestedPart::Simulations) {
-        selftest::run_simulations(&device, &mut report)?;
-    }
-    for (sums, part) in Sums::ALL.into_iter().zip(TestedPart::SUMS) {
-        if wants(part) && single {
-            selftest::run_in::<f32>(&device, sums, extent, &mut report)?;
-        }
-        if wants(part) && double {
-            selftest::run_in::<f64>(&device, sums, extent, &mut report)?;
-        }
-    }
+    run_all(args, &device, &mut report).map_err(Failure::data)?;
     let failed = checks.iter().filter(|check| !check.passed).count();
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
@@ -84,22 +79,45 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("JSON: {error}")))?;
         return Ok(text + "\n");
     }
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{} checks passed on {}", report.passed, report.device);
-    Ok(text)
+    Ok(format!("{} checks passed on {}\n", report.passed, report.device))
 }
 
-impl Check {
-    fn of(row: &Row) -> Self {
-        Self {
-            what: row.what.clone(),
-            precision: row.precision,
-            points: row.points.clone(),
-            parameters: row.parameters.clone(),
-            measured: row.measured,
-            allowed: row.allowed,
-            passed: row.passed(),
+/// Runs the checks that `args` asks for and hands each row to `report` as it is done. A device that fails ends the test; a
+/// wrong result is a row.
+fn run_all(args: &SelftestArgs, device: &Arc<cuda::Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+    let extent = if args.quick { Extent::Quick } else { Extent::Full };
+    let wants = |part: TestedPart| args.part.is_none_or(|asked| asked == part);
+    if wants(TestedPart::Poisson) {
+        poisson::run(device, extent, report)?;
+    }
+    if wants(TestedPart::Simulations) {
+        simulations::run(device, report)?;
+    }
+    for part in TestedPart::SUMS.into_iter().filter(|part| wants(*part)) {
+        if args.precision != Some(PrecisionName::F64) {
+            run_in::<f32>(device, part, extent, report)?;
+        }
+        if args.precision != Some(PrecisionName::F32) {
+            run_in::<f64>(device, part, extent, report)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the checks of one of [`TestedPart::SUMS`] in one precision.
+fn run_in<T: Precision>(
+    device: &Arc<cuda::Device>,
+    part: TestedPart,
+    extent: Extent,
+    report: &mut dyn FnMut(&Row),
+) -> Result<(), Error> {
+    match part {
+        TestedPart::Space => space::run_in::<T>(device, extent, report),
+        TestedPart::Plane => plane::run_in::<T>(device, extent, report),
+        _ => {
+            let mut checks = Checks::default();
+            structured::add_checks::<T>(&mut checks, extent);
+            checks.run(device, extent, report)
         }
     }
 }

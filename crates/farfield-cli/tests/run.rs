@@ -1,4 +1,4 @@
-//! `farfield run`, `resume`, `schema` and `validate`, as a user types them.
+//! `farfield run`, `resume` and `schema`, as a user types them.
 
 mod program;
 
@@ -241,15 +241,6 @@ fn the_lists_and_the_schema_are_printed() {
         schema.contains("[[vortex.rings]]") && schema.contains("remesh_every = 0"),
         "{schema}"
     );
-    assert!(succeed("validate").contains("ring-speed"));
-}
-
-#[test]
-fn a_validation_writes_its_table_and_figure() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let text = succeed(&format!("validate convergence -o {}", folder.path().display()));
-    assert!(text.contains("rk4: order") && !text.contains("FAILED"), "{text}");
-    assert_eq!(files(folder.path()), ["convergence.csv", "convergence.png"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Options of the commands that measure and test the machine: `farfield bench`, `info`, `reproduce` and `selftest`.
+//! Options of the commands that measure and test the machine: `farfield bench`, `info` and `selftest`.
 
-use super::value::{PrecisionName, at_least_one, size, threads};
+use super::value::{PrecisionName, threads};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use farfield::Device;
@@ -44,35 +44,6 @@ pub struct InfoArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
-}
-
-/// `farfield reproduce`.
-#[derive(Debug, Args)]
-pub struct ReproduceArgs {
-    /// The table or figure [default: list them]
-    #[arg(value_parser = PossibleValuesParser::new(crate::reproduce::NAMES), hide_possible_values = true)]
-    pub name: Option<String>,
-    /// List the available tables and figures
-    #[arg(long, conflicts_with = "name")]
-    pub list: bool,
-    /// Folder to write NAME.csv and NAME.png to [default: reproduce/NAME]
-    #[arg(short, long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-    /// Use much smaller sizes, to try the command rather than to compare
-    #[arg(long)]
-    pub quick: bool,
-    /// Leave out sizes above N points
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub max_n: Option<usize>,
-    /// Repeat short sums for S seconds, and sample direct sums that would take longer than ten times S
-    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = size)]
-    pub seconds: f64,
-    /// Number of threads [default: one for each core]
-    #[arg(long, value_name = "K", value_parser = threads)]
-    pub threads: Option<usize>,
-    /// Machine profile [default: as for evaluate]
-    #[arg(long, value_name = "FILE")]
-    pub profile: Option<PathBuf>,
 }
 
 /// `farfield selftest`.

@@ -1,9 +1,8 @@
-//! Options of `farfield run`, `resume` and `validate`.
+//! Options of `farfield run` and `resume`.
 
 use super::value::{threads, whole};
 use super::view::LiveArgs;
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use farfield::Device;
 use farfield_grid::poisson::PoissonDevice;
 use std::path::PathBuf;
@@ -76,21 +75,4 @@ pub struct WatchArgs {
     /// Print one JSON object at the end instead of the summary
     #[arg(long)]
     pub json: bool,
-}
-
-/// `farfield validate`.
-#[derive(Debug, Args)]
-pub struct ValidateArgs {
-    /// The validation, or `all` [default: list them]
-    #[arg(value_parser = PossibleValuesParser::new(crate::validate::NAMES))]
-    pub name: Option<String>,
-    /// Folder to write NAME.csv and NAME.png to
-    #[arg(short, long, value_name = "DIR", default_value = "validation")]
-    pub output: PathBuf,
-    /// Device for the sums of sphere-drag: cpu, cuda, cuda:N, hybrid or auto; with a GPU, resolutions are finer
-    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu.into())]
-    pub device: PoissonDevice,
-    /// Number of threads [default: one for each core]
-    #[arg(long, value_name = "K", value_parser = threads)]
-    pub threads: Option<usize>,
 }

@@ -68,7 +68,8 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+/// A count of at least 1.
+pub fn at_least_one(text: &str) -> Result<usize, String> {
     match count(text)? {
         0 => Err("at least 1 is needed".to_owned()),
         number => Ok(number),
@@ -76,7 +77,7 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
 }
 
 /// From 1 to 1024 threads, enough for the largest machines.
-pub(super) fn threads(text: &str) -> Result<usize, String> {
+pub fn threads(text: &str) -> Result<usize, String> {
     match count(text)? {
         number @ 1..=1024 => Ok(number),
         _ => Err("from 1 to 1024 threads".to_owned()),
@@ -93,7 +94,7 @@ pub(super) fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 /// A length: finite and not negative.
-pub(super) fn size(text: &str) -> Result<f64, String> {
+pub fn size(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
         Ok(_) => Err("a size is finite and not negative".to_owned()),

@@ -3,7 +3,7 @@
 use super::Context;
 use super::measure::{Measured, Measurement, On};
 use super::table::Cell;
-use crate::error::Error;
+use crate::Error;
 use farfield::report::Phase;
 use farfield::{Geometry, Precision};
 use farfield_io::units;

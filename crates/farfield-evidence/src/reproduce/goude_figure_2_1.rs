@@ -4,7 +4,7 @@ use super::measure::SEED;
 use super::published::GOUDE_HARDWARE;
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::Method;
 use farfield::plane::{Kernel, PlaneSet, Sum};
 use farfield_io::units;
@@ -31,13 +31,11 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
     let sum = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm).theta(THETA);
     let sum = sum.leaf_capacity(PER_BOX).profile(context.profile.clone());
     let plan = sum.plan_with_mesh()?;
-    let mesh = plan.mesh().ok_or_else(|| Error::data("the plan has no mesh"))?;
+    let mesh = plan.mesh().ok_or("the plan has no mesh")?;
     let boxes = mesh.boxes(mesh.depth());
     let inside = |[low, high]: &[[f64; 2]; 2]| (0..2).all(|axis| (low[axis]..=high[axis]).contains(&SHOWN[axis]));
     let shown = boxes.iter().position(inside).unwrap_or(0);
-    let couplings = mesh
-        .couplings(mesh.depth(), shown)
-        .ok_or_else(|| Error::data("the mesh has no such box"))?;
+    let couplings = mesh.couplings(mesh.depth(), shown).ok_or("the mesh has no such box")?;
     let mut table = Table::new([
         ("box", "box"),
         ("x_low", "x from"),

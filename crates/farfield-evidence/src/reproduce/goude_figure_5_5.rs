@@ -6,7 +6,7 @@ use super::measure::{On, always};
 use super::published::{GOUDE_GPU_BREAK_EVEN, GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_TOLERANCE};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::plane::PlaneSet;
 use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 

@@ -6,7 +6,7 @@ use super::measure::{Measured, On};
 use super::published::{GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_SPEEDUPS};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::plane::PlaneSet;
 use farfield_plot::{Axis, Figure, LineChart, ReferenceLine, Series};
 
@@ -27,10 +27,7 @@ struct Row {
 
 /// Measures the figure.
 pub fn run(context: &Context) -> Result<Reproduction, Error> {
-    let one = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .map_err(Error::data)?;
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     // Two for every decade.
     let powers = if context.quick { 6..=8 } else { 6..=12 };
     let [mut alone, mut together] = [On::Cpu, On::Cpu].map(DirectSums::on);

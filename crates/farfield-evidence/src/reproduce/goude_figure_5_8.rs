@@ -4,7 +4,7 @@ use super::goude::{SAMPLES, Vortices};
 use super::published::{GOUDE_HARDWARE, GOUDE_LARGEST, GOUDE_ORDER};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::plane::PlaneSet;
 use farfield_plot::{Axis, Figure, LineChart, Series};
 

@@ -5,7 +5,7 @@ use super::measure::Measured;
 use super::published::{GOUDE_FIGURE_5_9, GOUDE_HARDWARE, GOUDE_ORDER};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::plane::PlaneSet;
 use farfield::report::Phase;
 use farfield_io::units;

@@ -7,7 +7,7 @@ use super::published::{
 };
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::plane::Plane;
 use farfield::plane::PlaneSet;
 use farfield_plot::{Axis, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};

@@ -8,7 +8,7 @@ use super::published::{
 };
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::plane::PlaneSet;
 use farfield_io::units;
 use farfield_plot::{BarChart, Figure, Part};

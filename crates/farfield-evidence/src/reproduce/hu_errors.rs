@@ -4,7 +4,7 @@ use super::measure::{Measurement, RECEIVER_SEED, SEED};
 use super::published::{HU_ERROR_SAMPLES, HU_FIGURE_A6_NO_GAIN, HU_FIGURES_A6_A7_TREND, HU_TABLE_A1_HARDWARE};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::kernel::Kernel;
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::{Method, Precision, Sum};

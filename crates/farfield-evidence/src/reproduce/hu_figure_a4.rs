@@ -6,7 +6,7 @@ use super::phases::{self, Bars};
 use super::published::{HU_ERROR_SAMPLES, HU_FIGURE_A4, HU_TABLE_A1_HARDWARE, HU_TABLE_A2};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield_plot::BarChart;
 
 /// Measures the figure.

@@ -6,7 +6,7 @@ use super::measure::{Measured, On};
 use super::published::{HU_ERROR_SAMPLES, HU_FIGURE_A5_CROSSOVER, HU_TABLE_A1_HARDWARE};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::Method;
 use farfield::Precision;
 use farfield_plot::{Axis, ChartGrid, Figure, LineChart, ReferenceLine, Series};

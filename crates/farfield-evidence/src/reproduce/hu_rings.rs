@@ -6,7 +6,7 @@
 use super::published::{HU_FRAME_S, HU_RING_RADIUS, HU_SIMULATION_HARDWARE, HU_SIMULATION_ORDER, HU_SIMULATION_SIZES};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::Device;
 use farfield::memory::Memory;
 use farfield_io::units;
@@ -98,7 +98,7 @@ impl Rings {
             layers = self.layers,
             tracers = self.tracers,
         );
-        let mut case = case::read(&text, self.figure, &[]).map_err(Error::data)?;
+        let mut case = case::read(&text, self.figure, &[])?;
         if !self.collide {
             case.time.end = 1.15 * second_pass(&case);
         }
@@ -151,7 +151,7 @@ pub fn figure_a11(context: &Context) -> Result<Reproduction, Error> {
 fn reproduce(context: &Context, rings: Rings) -> Result<Reproduction, Error> {
     let rings = rings.at_most(context);
     let case = rings.case(context.quick)?;
-    let mut model = VortexModel::new(&case, context.profile.clone()).map_err(Error::data)?;
+    let mut model = VortexModel::new(&case, context.profile.clone())?;
     if context.gpu.is_some() {
         let memory = Memory::of(Device::Cuda(0))?;
         model.stay_in(&memory)?;

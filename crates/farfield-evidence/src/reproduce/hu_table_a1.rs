@@ -5,7 +5,7 @@ use super::published::{BuildTime, HU_TABLE_A1, HU_TABLE_A1_HARDWARE, HU_TABLE_A1
 use super::table::{Cell, Table};
 use super::textbook_lists::{self, cube_around};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::cuda::structure::HostTree;
 use farfield::cuda::tree::TreeShape;
 use farfield::points::PointSet;

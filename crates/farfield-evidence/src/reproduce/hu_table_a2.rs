@@ -5,7 +5,7 @@ use super::measure::{Measured, On, always};
 use super::published::{HU_ERROR_SAMPLES, HU_TABLE_A1_HARDWARE, HU_TABLE_A2, KernelTime};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield_plot::{Axis, Figure, LineChart, LineStyle, Marker, Series};
 
 /// The three sums of one size on one processor: Coulomb potential, potential and gradient, Biot-Savart velocity.

@@ -7,7 +7,7 @@ use super::published::{
 };
 use super::table::{Cell, Table};
 use super::{Context, Reproduction, phases};
-use crate::error::Error;
+use crate::Error;
 use farfield::Precision;
 use farfield_io::units;
 use farfield_plot::{BarChart, Color, Figure, Part};

@@ -1,7 +1,7 @@
 //! One sum, timed, and its error measured.
 
 use super::Context;
-use crate::error::Error;
+use crate::Error;
 use farfield::plan::Parameters;
 use farfield::report::{Phase, Seconds};
 use farfield::verify::OutputError;
@@ -118,7 +118,7 @@ impl<T: Precision, G: Geometry> Measurement<'_, T, G> {
 
 /// What the CPU measured, which is always there.
 pub fn always<M>(measured: Option<M>) -> Result<M, Error> {
-    measured.ok_or_else(|| Error::Data("nothing was measured".to_owned()))
+    Ok(measured.ok_or("nothing was measured")?)
 }
 
 /// The errors of the worst output.

@@ -37,12 +37,16 @@ mod yokota_figure_6;
 mod yokota_figure_7;
 mod yokota_one_core;
 
-use crate::error::Error;
+use crate::Error;
+use crate::args::ReproduceArgs;
 use farfield::cuda::Device;
 use farfield::machine;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
-use farfield_io::{columns, units, write_bytes_atomically, write_text_atomically};
+use farfield_cli::failure::Failure;
+use farfield_cli::profile::Profile;
+use farfield_cli::{layout, print, threads};
+use farfield_io::{units, write_bytes_atomically, write_text_atomically};
 use farfield_plot::Image;
 use published::Hardware;
 use std::fmt::Write;
@@ -52,16 +56,17 @@ use std::time::Instant;
 use table::Table;
 
 /// A table or figure that can be reproduced.
-pub struct Entry {
+#[derive(Clone, Copy)]
+struct Entry {
     /// Its name.
-    pub name: &'static str,
+    name: &'static str,
     /// What it shows.
-    pub about: &'static str,
+    about: &'static str,
     run: fn(&Context) -> Result<Reproduction, Error>,
 }
 
 /// All tables and figures.
-pub const ENTRIES: [Entry; 31] = [
+const ENTRIES: [Entry; 31] = [
     Entry {
         name: "goude-figure-2-1",
         about: "the adaptive mesh in the plane, a box's couplings, and the mesh as a height field",
@@ -228,35 +233,12 @@ const QUICK: f64 = 0.02;
 const LONGEST_TABLE: usize = 60;
 
 /// The names of all tables and figures.
-pub const NAMES: [&str; ENTRIES.len()] = {
-    let mut names = [""; ENTRIES.len()];
-    let mut k = 0;
-    while k < names.len() {
-        names[k] = ENTRIES[k].name;
-        k += 1;
-    }
-    names
-};
-
-/// How a table or figure is to be reproduced.
-pub struct Wishes<'a> {
-    /// Small sizes, to see it work.
-    pub quick: bool,
-    /// No larger sizes.
-    pub max_n: Option<usize>,
-    /// Repeats of a sum stop when they have taken so many seconds.
-    pub seconds: f64,
-    /// What the cost model believes about the machine.
-    pub profile: MachineProfile,
-    /// Is told what is measured now.
-    pub progress: &'a (dyn Fn(&str) + Sync),
-    /// Columns that the report has room for; `None` for any number.
-    pub width: Option<usize>,
+pub fn names() -> [&'static str; ENTRIES.len()] {
+    ENTRIES.map(|entry| entry.name)
 }
 
 /// Settings of every reproduction.
-struct Context<'a> {
-    progress: &'a (dyn Fn(&str) + Sync),
+struct Context {
     /// Which one it is.
     name: &'static str,
     started: Instant,
@@ -271,11 +253,11 @@ struct Context<'a> {
     gpu: Option<Arc<Device>>,
 }
 
-impl Context<'_> {
+impl Context {
     /// A line of progress: the seconds since the start, and what comes now.
     fn step(&self, what: impl std::fmt::Display) {
         let seconds = self.started.elapsed().as_secs_f64();
-        (self.progress)(&format!("{seconds:7.1} s  {}: {what}", self.name));
+        print::progress(&format!("{seconds:7.1} s  {}: {what}", self.name));
     }
 
     /// Says what is next on a graphics processor, where there is one.
@@ -316,50 +298,49 @@ struct Reproduction {
     png: Vec<u8>,
 }
 
-/// Measures a table or figure, writes its files into a folder, and returns the report.
-///
-/// # Errors
-/// [`Error::Usage`] for a name that is none of [`ENTRIES`], else what stopped the measurement or the files.
-pub fn run(name: &str, folder: &Path, wishes: &Wishes<'_>) -> Result<String, Error> {
-    let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) else {
-        return Err(Error::Usage(format!("there is no table or figure `{name}`")));
+/// Measures a table or figure, writes its files and returns the report; without a name, lists them.
+pub fn run(args: &ReproduceArgs) -> Result<String, Failure> {
+    let Some(entry) = ENTRIES
+        .into_iter()
+        .find(|entry| args.name.as_deref() == Some(entry.name))
+    else {
+        return Ok(layout::list(ENTRIES.map(|entry| (entry.name, entry.about.to_owned()))));
     };
-    make_folder(folder)?;
+    let profile = Profile::load(args.profile.as_deref())?;
+    threads::start(args.threads)?;
+    let folder = args.output.clone();
+    let folder = folder.unwrap_or_else(|| Path::new("reproduce").join(entry.name));
+    reproduce(&entry, &folder, args, profile.costs).map_err(Failure::data)
+}
+
+fn reproduce(entry: &Entry, folder: &Path, args: &ReproduceArgs, profile: MachineProfile) -> Result<String, Error> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| format!("{}: cannot make this folder: {error}", folder.display()))?;
     let context = Context {
-        progress: wishes.progress,
         name: entry.name,
         started: Instant::now(),
-        quick: wishes.quick,
-        largest: wishes.max_n.unwrap_or(usize::MAX),
-        enough: if wishes.quick {
-            wishes.seconds.min(QUICK)
+        quick: args.quick,
+        largest: args.max_n.unwrap_or(usize::MAX),
+        enough: if args.quick {
+            args.seconds.min(QUICK)
         } else {
-            wishes.seconds
+            args.seconds
         },
-        profile: wishes.profile.clone(),
+        profile,
         gpu: farfield::open(0).ok(),
     };
     let mut reproduction = (entry.run)(&context)?;
-    if wishes.quick {
+    if args.quick {
         reproduction.png = marked_as_quick(&reproduction.png)?;
     }
     let written = write(folder, entry.name, &reproduction)?;
     context.step("done");
-    let text = report(&reproduction, wishes, &written);
-    Ok(match wishes.width {
-        Some(width) => columns::folded(&text, width),
-        None => text,
-    })
+    Ok(layout::fit(report(&reproduction, args, &written)))
 }
 
 /// The figure below a line that nobody overlooks.
 fn marked_as_quick(png: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(Image::from_png(png)?.under_banner(QUICK_BANNER)?.to_png()?)
-}
-
-fn make_folder(folder: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Error::Data(format!("{}: cannot make this folder: {error}", folder.display())))
 }
 
 fn write(folder: &Path, name: &str, reproduction: &Reproduction) -> Result<Vec<PathBuf>, Error> {
@@ -379,16 +360,16 @@ fn write(folder: &Path, name: &str, reproduction: &Reproduction) -> Result<Vec<P
     Ok(written)
 }
 
-fn report(reproduction: &Reproduction, wishes: &Wishes<'_>, written: &[PathBuf]) -> String {
+fn report(reproduction: &Reproduction, args: &ReproduceArgs, written: &[PathBuf]) -> String {
     let mut text = format!("{}\n", reproduction.title);
     let Hardware { cpu, gpu, notes } = reproduction.hardware;
     // Writing to a string cannot fail.
     let _ = writeln!(text, "paper   {cpu}; {gpu} ({notes})");
     let _ = writeln!(text, "ours    {}", this_machine());
-    if wishes.quick {
+    if args.quick {
         let _ = writeln!(text, "quick   sizes are too small to compare");
     }
-    if let Some(largest) = wishes.max_n {
+    if let Some(largest) = args.max_n {
         let _ = writeln!(text, "max-n   no sizes above {}", units::count(largest as u64));
     }
     for (_, table) in reproduction
@@ -396,7 +377,7 @@ fn report(reproduction: &Reproduction, wishes: &Wishes<'_>, written: &[PathBuf])
         .iter()
         .filter(|(_, table)| table.rows() <= LONGEST_TABLE)
     {
-        let _ = write!(text, "\n{}", table.text(wishes.width));
+        let _ = write!(text, "\n{}", table.text(layout::width()));
     }
     if !reproduction.remarks.is_empty() {
         text.push('\n');

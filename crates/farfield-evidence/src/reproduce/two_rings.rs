@@ -1,6 +1,6 @@
 //! The problem of van Rees et al.: one component of two compact vortex rings on a grid adapted to them.
 
-use crate::error::Error;
+use crate::Error;
 use farfield_grid::flows::CompactRing;
 use farfield_grid::poisson::{Poisson, Precision, Report};
 use farfield_grid::{Adaptation, Domain, Grid, Sampling, Wavelet};

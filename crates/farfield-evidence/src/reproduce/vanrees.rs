@@ -4,7 +4,7 @@ use super::published::{VANREES_HARDWARE, VANREES_POINTS, VANREES_SOURCES, VANREE
 use super::table::{Cell, Table};
 use super::two_rings::TwoRings;
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::bench::Benchmark;
 use farfield::cuda;
 use farfield::simd::RsqrtAccuracy;
@@ -212,7 +212,7 @@ pub fn figure_4(context: &Context) -> Result<Reproduction, Error> {
     if gpu.is_some() {
         chart = chart.series(Series::new("direct on the GPU").points(&on_gpu));
     }
-    let report = last.ok_or_else(|| Error::Data("nothing was measured".to_owned()))?;
+    let report = last.ok_or("nothing was measured")?;
     let mut remarks = vec![
         "time of all threads divided by their number, as in the paper".to_owned(),
         "the paper says: on the CPU direct interactions take at least ten times as long as indirect ones for every \
@@ -240,9 +240,7 @@ pub fn table_1(context: &Context) -> Result<Reproduction, Error> {
     let peak: f64 = rayon::broadcast(|_| Benchmark::FmaRate.measure::<Precision>(report.simd))
         .iter()
         .sum();
-    let accuracy = report
-        .rsqrt
-        .ok_or_else(|| Error::Data("the treecode was not used".to_owned()))?;
+    let accuracy = report.rsqrt.ok_or("the treecode was not used")?;
     let mut table = Table::new([
         ("interactions", "interactions"),
         ("operations", "operations"),

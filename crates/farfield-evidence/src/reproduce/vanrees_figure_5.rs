@@ -8,7 +8,7 @@ use super::published::{VANREES_HARDWARE, VANREES_THETA};
 use super::table::{Cell, Table};
 use super::vanrees::{Precision, beside, gpu, treecode};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use crate::sphere::sphere;
 use farfield::Device;
 use farfield_grid::poisson::{Accuracy, Poisson, Report};
@@ -113,7 +113,7 @@ struct Flow {
 impl Flow {
     fn new(context: &Context, resolution: &Resolution) -> Result<Self, Error> {
         let case = sphere(resolution.set)?;
-        let setup = Setup::new(&case).map_err(|(key, why)| Error::Data(format!("{key}: {why}")))?;
+        let setup = Setup::new(&case).map_err(|(key, why)| format!("{key}: {why}"))?;
         let mut model = FlowModel::new(&case, context.profile.clone())?;
         if let Some(gpu) = gpu() {
             model.summation().device = Device::Cuda(gpu.properties().ordinal).into();
@@ -136,7 +136,7 @@ impl Flow {
 
     /// Goes on for a few steps with the state of a coarser flow.
     fn take_over(&mut self, state: &State) -> Result<(), Error> {
-        self.model.restore(state).map_err(Error::Data)?;
+        self.model.restore(state)?;
         let adapts = self.setup.grid.adapt_every;
         for _ in 0..STEPS_OF_FINER {
             self.step(adapts, f64::INFINITY)?;
@@ -189,12 +189,8 @@ fn follow(
 
 /// The grid and the vorticity of a state, component by component.
 fn grid_of(setup: &Setup, state: &State) -> Result<Grid<Precision>, Error> {
-    let missing = || Error::Data("a flow's state has no leaves".to_owned());
-    let (_, _, numbers) = state
-        .arrays
-        .iter()
-        .find(|(name, ..)| name == "leaves")
-        .ok_or_else(missing)?;
+    let missing = "a flow's state has no leaves";
+    let (_, _, numbers) = state.arrays.iter().find(|(name, ..)| name == "leaves").ok_or(missing)?;
     let leaves = numbers.as_chunks::<4>().0.iter().map(|[level, x, y, z]| BlockId {
         level: *level as u8,
         at: [*x as u32, *y as u32, *z as u32],
@@ -205,7 +201,7 @@ fn grid_of(setup: &Setup, state: &State) -> Result<Grid<Precision>, Error> {
         builder = builder.scalar(component);
     }
     let mut grid = builder.build()?;
-    let omega = state.numbers(VORTICITY).map_err(Error::Data)?;
+    let omega = state.numbers(VORTICITY)?;
     for (c, component) in COMPONENTS.into_iter().enumerate() {
         let blocks = grid
             .values_mut(component)?

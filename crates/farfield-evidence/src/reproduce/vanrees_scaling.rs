@@ -5,7 +5,7 @@ use super::table::{Cell, Table};
 use super::two_rings::TwoRings;
 use super::vanrees::{Precision, title, treecode};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::points::PointSet;
 use farfield_plot::{Axis, Figure, LineChart, Series};
 use std::time::Instant;
@@ -29,10 +29,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
     let mut last = None;
     for threads in std::iter::successors(Some(1), |threads| Some(2 * threads)).take_while(|threads| *threads <= all) {
         context.step(format_args!("{threads} threads"));
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(Error::data)?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let (report, direct) = pool.install(|| -> Result<_, Error> {
             let report = problem.warm(&solver)?;
             let sum = farfield::Sum::new(farfield::kernel::Kernel::Coulomb, &points).method(farfield::Method::Direct);
@@ -57,7 +54,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
         plain.push((threads as f64, first_direct / direct));
         last = Some(report);
     }
-    let report = last.ok_or_else(|| Error::Data("nothing was measured".to_owned()))?;
+    let report = last.ok_or("nothing was measured")?;
     let ideal: Vec<(f64, f64)> = ours.iter().map(|(threads, _)| (*threads, *threads)).collect();
     let chart = LineChart::new("Strong scaling of the evaluation")
         .subtitle("two rings, theta = 0.5, p = 6, single precision; van Rees et al.: 96.7 % on 8 cores")

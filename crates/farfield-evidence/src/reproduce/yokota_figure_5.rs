@@ -6,7 +6,7 @@ use super::published::{Crossovers, YOKOTA_CPU_CROSSOVERS, YOKOTA_GPU_CROSSOVERS,
 use super::table::{Cell, Table};
 use super::yokota::{Bodies, SAMPLES, TOLERANCE};
 use super::{Context, Reproduction, yokota_one_core};
-use crate::error::Error;
+use crate::Error;
 use farfield::Method;
 use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 

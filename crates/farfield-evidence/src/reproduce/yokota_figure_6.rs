@@ -6,7 +6,7 @@ use super::published::{YOKOTA_CPU_MAIN_PHASES, YOKOTA_FIGURE_6, YOKOTA_FIGURE_6_
 use super::table::{Cell, Table};
 use super::yokota::{Bodies, SAMPLES, TOLERANCE};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::Method;
 use farfield::report::Phase;
 use farfield_io::units;

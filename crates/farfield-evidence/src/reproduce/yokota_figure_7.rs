@@ -6,7 +6,7 @@ use super::published::{YOKOTA_FIGURE_6_N, YOKOTA_HARDWARE, YOKOTA_OPENING_ANGLE,
 use super::table::{Cell, Table};
 use super::yokota::{Bodies, SAMPLES};
 use super::{Context, Reproduction};
-use crate::error::Error;
+use crate::Error;
 use farfield::Method;
 use farfield::Options;
 use farfield::report::Phase;

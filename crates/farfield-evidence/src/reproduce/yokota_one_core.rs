@@ -6,7 +6,7 @@ use super::measure::On;
 use super::published::YOKOTA_GPU_SPEEDUPS;
 use super::table::{Cell, Table};
 use super::yokota::Bodies;
-use crate::error::Error;
+use crate::Error;
 use farfield::Method;
 
 /// Direct sum, treecode and FMM of one size.
@@ -18,10 +18,7 @@ struct Row {
 
 /// The three methods on one core and on the graphics processor.
 pub fn table(context: &Context) -> Result<Table, Error> {
-    let one = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .map_err(Error::data)?;
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let sizes = if context.quick { 3..=4 } else { 4..=6 };
     let [mut alone, mut on_gpu] = [On::Cpu, On::Gpu].map(DirectSums::on);
     let mut rows = Vec::new();

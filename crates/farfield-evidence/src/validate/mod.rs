@@ -1,5 +1,5 @@
 //! Physics that the simulations must show, measured: each validation makes a table, a chart and claims that hold or
-//! not. `farfield validate` writes them; the tests run the cheap ones.
+//! not. The tests do the cheap ones.
 
 mod collision;
 mod conservation;
@@ -12,135 +12,161 @@ mod plummer;
 mod ring_speed;
 mod sphere_drag;
 
+use crate::args::ValidateArgs;
+use farfield_cli::failure::Failure;
+use farfield_cli::{layout, print, threads};
 use farfield_grid::poisson::PoissonDevice;
+use farfield_io::write_text_atomically;
 use farfield_plot::Figure;
 use farfield_sim::Error;
 use farfield_sim::case::{self, Case, Override};
 use farfield_sim::model::Model;
+use std::fmt::Write;
 
 /// A validation by name.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+struct Entry {
     /// Its name.
-    pub name: &'static str,
+    name: &'static str,
     /// What it shows.
-    pub about: &'static str,
-    /// Does it.
-    run: Run,
-}
-
-/// How a validation is done.
-#[derive(Debug, Clone, Copy)]
-enum Run {
-    /// On the CPU, whatever the device.
-    Here(fn() -> Result<Validation, Error>),
-    /// On the device it is given.
-    On(fn(PoissonDevice) -> Result<Validation, Error>),
-}
-
-impl Entry {
-    /// Does it; with sums on `device` if it can.
-    ///
-    /// # Errors
-    /// Whatever goes wrong in a simulation.
-    pub fn run(&self, device: PoissonDevice) -> Result<Validation, Error> {
-        match self.run {
-            Run::Here(run) => run(),
-            Run::On(run) => run(device),
-        }
-    }
+    about: &'static str,
+    /// Does it, with sums on the device if it can.
+    run: fn(PoissonDevice) -> Result<Validation, Error>,
 }
 
 /// All validations.
-pub const ALL: [Entry; 13] = [
+const ALL: [Entry; 13] = [
     Entry {
         name: "ring-speed",
         about: "speed of single rings against the thin-ring formula, for every core",
-        run: Run::Here(ring_speed::run),
+        run: |_| ring_speed::run(),
     },
     Entry {
         name: "leapfrog",
         about: "two leapfrogging filaments against the motion of thin rings",
-        run: Run::Here(leapfrog::run),
+        run: |_| leapfrog::run(),
     },
     Entry {
         name: "collision",
         about: "two colliding rings grow as thin rings do",
-        run: Run::Here(collision::run),
+        run: |_| collision::run(),
     },
     Entry {
         name: "conservation",
         about: "invariants of the flow: their drift with the step and the resolution",
-        run: Run::Here(conservation::run),
+        run: |_| conservation::run(),
     },
     Entry {
         name: "convergence",
         about: "order of convergence of Euler, RK2 and RK4",
-        run: Run::Here(convergence::run),
+        run: |_| convergence::run(),
     },
     Entry {
         name: "fmm-against-direct",
         about: "trajectories with the FMM against those with direct sums",
-        run: Run::Here(fmm_against_direct::run),
+        run: |_| fmm_against_direct::run(),
     },
     Entry {
         name: "kepler",
         about: "closure of a Kepler orbit after ten periods",
-        run: Run::Here(kepler::run),
+        run: |_| kepler::run(),
     },
     Entry {
         name: "plummer",
         about: "energy and virial ratio of a star cluster over ten crossing times",
-        run: Run::Here(plummer::run),
+        run: |_| plummer::run(),
     },
     Entry {
         name: "two-vortices",
         about: "in the plane, two vortices turn with the exact period",
-        run: Run::Here(plane::two_vortices::run),
+        run: |_| plane::two_vortices::run(),
     },
     Entry {
         name: "three-vortices",
         about: "in the plane, three vortices turn rigidly or collapse as theory says",
-        run: Run::Here(plane::three_vortices::run),
+        run: |_| plane::three_vortices::run(),
     },
     Entry {
         name: "kirchhoff",
         about: "in the plane, elliptic patches turn at Kirchhoff's rate",
-        run: Run::Here(plane::kirchhoff::run),
+        run: |_| plane::kirchhoff::run(),
     },
     Entry {
         name: "lamb-oseen",
         about: "in the plane, a viscous vortex spreads as 4 nu t, by both ways of diffusion",
-        run: Run::Here(plane::lamb_oseen::run),
+        run: |_| plane::lamb_oseen::run(),
     },
     Entry {
         name: "sphere-drag",
         about: "drag, friction and wake of a sphere at Reynolds number 550 against a reference, at three resolutions",
-        run: Run::On(sphere_drag::run),
+        run: sphere_drag::run,
     },
 ];
 
+/// The names of all validations, and `all`.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|entry| entry.name).chain(["all"])
+}
+
+/// Does a validation, or all of them, writes their files and returns the report; without a name, lists them.
+pub fn run(args: &ValidateArgs) -> Result<String, Failure> {
+    let Some(name) = &args.name else {
+        return Ok(layout::list(ALL.map(|entry| (entry.name, entry.about.to_owned()))));
+    };
+    threads::start(args.threads)?;
+    std::fs::create_dir_all(&args.output)
+        .map_err(|error| Failure::Data(format!("{}: cannot make this folder: {error}", args.output.display())))?;
+    let mut text = String::new();
+    let mut failed = 0;
+    for entry in ALL.iter().filter(|entry| name == "all" || entry.name == name) {
+        failed += validate(entry, args, &mut text)?;
+    }
+    if failed > 0 {
+        return Err(Failure::Data(format!("{text}{failed} claim(s) do not hold")));
+    }
+    Ok(layout::fit(text))
+}
+
+/// Does one, writes its files, adds to the report, and returns how many claims do not hold.
+fn validate(entry: &Entry, args: &ValidateArgs, text: &mut String) -> Result<usize, Failure> {
+    print::progress(&format!("{}: {}", entry.name, entry.about));
+    let (found, folder) = ((entry.run)(args.device)?, args.output.as_path());
+    write_text_atomically(folder.join(format!("{}.csv", entry.name)), &found.csv())?;
+    found.figure.save(&folder.join(format!("{}.png", entry.name)))?;
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}", found.title);
+    for claim in &found.claims {
+        let _ = writeln!(
+            text,
+            "  {}  {}",
+            if claim.holds { "ok    " } else { "FAILED" },
+            claim.text
+        );
+    }
+    Ok(found.claims.iter().filter(|claim| !claim.holds).count())
+}
+
 /// What a validation found.
-pub struct Validation {
+struct Validation {
     /// One line.
-    pub title: String,
+    title: String,
     /// The names of the columns.
-    pub columns: Vec<&'static str>,
+    columns: Vec<&'static str>,
     /// The numbers; a label and values for each row.
-    pub rows: Vec<(String, Vec<f64>)>,
+    rows: Vec<(String, Vec<f64>)>,
     /// The figure.
-    pub figure: Box<dyn Figure>,
+    figure: Box<dyn Figure>,
     /// What was to be shown.
-    pub claims: Vec<Claim>,
+    claims: Vec<Claim>,
 }
 
 /// Something that must hold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Claim {
+struct Claim {
     /// What, with the measured numbers.
-    pub text: String,
+    text: String,
     /// Whether it does.
-    pub holds: bool,
+    holds: bool,
 }
 
 impl Claim {
@@ -155,7 +181,7 @@ impl Claim {
 
 impl Validation {
     /// The table as CSV.
-    pub fn csv(&self) -> String {
+    fn csv(&self) -> String {
         let mut text = format!("{}\n", self.columns.join(","));
         for (label, values) in &self.rows {
             text.push_str(label);
@@ -209,7 +235,7 @@ mod tests {
 
     fn holds(name: &str) {
         let entry = ALL.iter().find(|entry| entry.name == name).unwrap();
-        let found = entry.run(farfield::Device::Cpu.into()).unwrap();
+        let found = (entry.run)(farfield::Device::Cpu.into()).unwrap();
         for claim in &found.claims {
             assert!(claim.holds, "{name}: {}", claim.text);
         }

@@ -13,7 +13,7 @@ pub(super) struct BrickRates {
 
 impl BrickRates {
     /// Rates for `cores` cores with two 256-bit units at 3.5 GHz and 85 % of the peak, and the GPU `gpu` (measured by
-    /// `farfield reproduce vanrees-table-1` on an H200).
+    /// `farfield-evidence reproduce vanrees-table-1` on an H200).
     pub fn of(double: bool, cores: usize, gpu: Gpu) -> Self {
         let per_core = 3.0 * if double { 8.0 } else { 16.0 };
         Self {

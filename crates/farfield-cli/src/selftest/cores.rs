@@ -4,9 +4,9 @@
 //! chosen without looking at the core are too low. Where cores reach across the points there is no far field, and where they are
 //! wide at the tightest tolerances orders are too high for a device; then the method is the plan's own.
 
+use super::Error;
 use super::checks::{Checks, Extent, Row};
 use super::space::{KernelSum, MOST_DERIVATIVES, describe, far_field_error};
-use crate::error::Error;
 use farfield::cuda::Device;
 use farfield::cuda::Plan;
 use farfield::cuda::device::Precision;

@@ -1,8 +1,8 @@
 //! Points and charges with structure, where no model of random charges holds: sums on the device measure their own error
 //! and keep the tolerance, or say that they do not.
 
+use super::Error;
 use super::checks::{Checks, Extent, Row};
-use crate::error::Error;
 use farfield::Sum;
 use farfield::cuda::device::Precision;
 use farfield::cuda::{Device, Plan, plane};

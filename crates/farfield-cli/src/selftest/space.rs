@@ -1,9 +1,9 @@
 //! The device against the truth in space: trees, the direct sum of every kernel, FMM and treecode over
 //! kernels, precisions, tolerances, orders and point sets, and bitwise repeatability.
 
+use super::Error;
 use super::checks::{Checks, Extent, Row};
 use super::{cores, tree};
-use crate::error::Error;
 use farfield::Sum;
 use farfield::cuda::Device;
 use farfield::cuda::Plan;

@@ -1,10 +1,57 @@
-//! `farfield reproduce`: every table and figure, with small sizes.
+//! The built program, run as a user would: every table and figure with small sizes, and quick validations.
 
-mod program;
-
-use program::{fail, files, succeed};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The program with the words of `line` as arguments, without any machine profile of the user.
+fn evidence(line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_farfield-evidence"));
+    command
+        .args(line.split_whitespace())
+        .env_remove("FARFIELD_PROFILE")
+        .env("XDG_CONFIG_HOME", "/nonexistent");
+    command
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The standard output of a command that must succeed.
+fn output_of(mut command: Command) -> String {
+    let output = command.output().expect("the program starts");
+    assert!(output.status.success(), "{command:?}: {}", stderr(&output));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn succeed(line: &str) -> String {
+    output_of(evidence(line))
+}
+
+/// Runs a command line that must fail with this exit code and say each of these things, and nothing on standard output.
+fn fail(line: &str, code: i32, says: &[&str]) {
+    let output = evidence(line).output().expect("the program starts");
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(code), "{line}: {message}");
+    for part in says {
+        assert!(message.contains(part), "{line}: no {part:?} in {message:?}");
+    }
+    assert!(
+        output.stdout.is_empty() && !message.contains("panicked"),
+        "{line}: {message}"
+    );
+}
+
+/// The names of the files in a folder, sorted.
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
 
 /// The names that the program lists.
 fn listed_names() -> Vec<String> {
@@ -124,4 +171,68 @@ fn a_folder_that_cannot_be_made_is_named() {
         1,
         &["taken", "cannot make"],
     );
+}
+
+#[test]
+fn a_validation_writes_its_table_and_figure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = succeed(&format!("validate convergence -o {}", folder.path().display()));
+    assert!(text.contains("rk4: order") && !text.contains("FAILED"), "{text}");
+    assert_eq!(files(folder.path()), ["convergence.csv", "convergence.png"]);
+}
+
+#[test]
+fn without_a_name_the_commands_list_what_there_is() {
+    assert!(succeed("reproduce").contains("goude-table-5-1"));
+    let whole = succeed("validate");
+    assert!(whole.contains("ring-speed"), "{whole}");
+    // A pipe gets every entry on a line of its own.
+    assert!(whole.lines().any(|row| row.len() > 80), "{whole}");
+    assert!(whole.lines().all(|row| !row.starts_with(' ')), "{whole}");
+}
+
+#[test]
+fn wrong_options_are_usage_errors() {
+    fail("reproduce nothing", 2, &["nothing"]);
+    fail("validate nothing", 2, &["nothing", "ring-speed"]);
+    fail("reproduce hu-table-a1 --max-n 0", 2, &["--max-n", "at least 1"]);
+    fail("reproduce hu-table-a1 --seconds -1", 2, &["-1"]);
+    fail("validate kepler --threads 0", 2, &["--threads", "1 to 1024"]);
+}
+
+#[test]
+fn every_table_fits_a_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for line in [
+        "validate",
+        "reproduce",
+        "validate kepler -o validated",
+        "reproduce goude-table-5-1 --quick -o reproduced",
+    ] {
+        let mut command = evidence(line);
+        command.env("COLUMNS", "80").current_dir(folder.path());
+        let text = output_of(command);
+        assert!(!text.is_empty(), "{line}");
+        for row in text.lines() {
+            assert!(row.chars().count() <= 80, "{line}: {row:?}");
+            assert_eq!(row.trim_end(), row, "{line}: spaces at the end");
+        }
+    }
+    // A figure of small sizes says so on yellow ground.
+    let figure =
+        farfield_plot::Image::read_png(folder.path().join("reproduced/goude-table-5-1.png")).expect("a figure");
+    assert_eq!(figure.pixel(1, 1), Some(farfield_plot::Color::hex(0xFF_E45C)));
+}
+
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let mut child = evidence("reproduce --list")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("ends");
+    let message = stderr(&output);
+    assert!(output.status.success() && !message.contains("panicked"), "{message}");
 }

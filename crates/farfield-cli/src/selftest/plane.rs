@@ -1,8 +1,8 @@
 //! The device against the truth in the plane: the direct sum and the FMM of every kernel and core, point sets,
 //! tolerances, orders, leaf sizes, other targets, several vectors, duplicates, small sums, and bitwise repeatability.
 
+use super::Error;
 use super::checks::{Checks, Extent, Row};
-use crate::error::Error;
 use farfield::cuda::Device;
 use farfield::cuda::device::Precision;
 use farfield::cuda::plane::Plan;

@@ -1,9 +1,7 @@
 //! Lists of bricks on a graphics processor against the processor's cores.
-//!
-//! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
 
+use super::Error;
 use super::checks::{Checks, Extent, Row};
-use crate::error::Error;
 use farfield::{Device, cuda};
 use farfield_grid::flows::GaussianRing;
 use farfield_grid::forest::{BLOCK_POINTS, Domain, Forest};
@@ -13,9 +11,6 @@ use std::sync::Arc;
 
 /// Compares potentials and velocities of every kernel and order, alone on the device and beside the cores, and evaluation in
 /// several passes with one; hands each row to `report` as it comes.
-///
-/// # Errors
-/// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
 pub fn run(gpu: &Arc<cuda::Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     let mut checks = Checks::default();
     add_checks::<f32>(&mut checks);
@@ -23,7 +18,7 @@ pub fn run(gpu: &Arc<cuda::Device>, extent: Extent, report: &mut dyn FnMut(&Row)
     checks.run(gpu, extent, report)
 }
 
-fn add_checks<T: Precision>(checks: &mut Checks<Error>) {
+fn add_checks<T: Precision>(checks: &mut Checks) {
     for kernel in [Kernel::Singular, Kernel::Regularised(Smoothing::OwnSpacing)] {
         for (order, components, quantity) in [
             (4, 1, Quantity::Potential),

@@ -1,11 +1,10 @@
 //! Simulations whose state stays on a device, against the same steps on the CPU.
 
+use super::Error;
 use super::checks::Row;
-use crate::error::Error as Failure;
 use farfield::Device;
 use farfield::memory::Memory;
 use farfield::tuning::MachineProfile;
-use farfield_sim::Error;
 use farfield_sim::case::{self, BuiltIn, Case, Override};
 use farfield_sim::gravity::GravityModel;
 use farfield_sim::model::{Model, State};
@@ -145,7 +144,7 @@ const FMM: [&str; 4] = [
 ];
 
 /// Runs all checks and hands each row to `report` as it comes.
-pub fn run(device: &Arc<farfield::cuda::Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Failure> {
+pub fn run(device: &Arc<farfield::cuda::Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     let device = Device::Cuda(device.properties().ordinal);
     for (what, set, allowed) in VORTEX {
         report(&against_cpu(what, &read("leapfrog", &RINGS, set)?, device, allowed)?);
@@ -175,15 +174,15 @@ pub fn run(device: &Arc<farfield::cuda::Device>, report: &mut dyn FnMut(&Row)) -
     Ok(())
 }
 
-fn read(name: &str, size: &[&str], set: &[&str]) -> Result<Case, Failure> {
+fn read(name: &str, size: &[&str], set: &[&str]) -> Result<Case, Error> {
     let built_in = BuiltIn::ALL.iter().find(|case| case.name == name);
     read_text(built_in.map_or("", |case| case.text), name, size, set)
 }
 
-fn read_text(text: &str, name: &str, size: &[&str], set: &[&str]) -> Result<Case, Failure> {
+fn read_text(text: &str, name: &str, size: &[&str], set: &[&str]) -> Result<Case, Error> {
     let texts = size.iter().chain(set).map(|text| Override::parse(text));
-    let overrides = texts.collect::<Result<Vec<_>, _>>().map_err(Failure::data)?;
-    case::read(text, name, &overrides).map_err(Failure::data)
+    let overrides = texts.collect::<Result<Vec<_>, _>>()?;
+    Ok(case::read(text, name, &overrides)?)
 }
 
 fn model(case: &Case) -> Result<Box<dyn Model>, Error> {
@@ -208,7 +207,7 @@ fn steps(model: &mut dyn Model, case: &Case, which: std::ops::Range<u64>) -> Res
     for step in which {
         model.advance(case.time.step, step + 1)?;
     }
-    model.state()
+    Ok(model.state()?)
 }
 
 /// The largest relative difference of an array, in the norm of the tolerance; infinite if lengths differ.
@@ -227,7 +226,7 @@ fn difference(a: &State, b: &State) -> f64 {
     arrays.map(|(a, b)| one(&a.2, &b.2)).fold(0.0, f64::max)
 }
 
-fn against_cpu(what: &str, case: &Case, device: Device, allowed: f64) -> Result<Row, Failure> {
+fn against_cpu(what: &str, case: &Case, device: Device, allowed: f64) -> Result<Row, Error> {
     let (mut here, mut there) = (model(case)?, model(case)?);
     place(&mut *there, device)?;
     let here = steps(&mut *here, case, 0..STEPS)?;
@@ -242,12 +241,12 @@ fn against_cpu(what: &str, case: &Case, device: Device, allowed: f64) -> Result<
 }
 
 /// The numbers that differ between a run of all steps and one that was stopped and resumed in the middle.
-fn restored(case: &Case, device: Device) -> Result<Row, Failure> {
+fn restored(case: &Case, device: Device) -> Result<Row, Error> {
     let (mut whole, mut first, mut second) = (model(case)?, model(case)?, model(case)?);
     place(&mut *whole, device)?;
     place(&mut *first, device)?;
     let middle = steps(&mut *first, case, 0..STEPS / 2)?;
-    second.restore(&middle).map_err(Failure::Data)?;
+    second.restore(&middle)?;
     place(&mut *second, device)?;
     let whole = steps(&mut *whole, case, 0..STEPS)?;
     let second = steps(&mut *second, case, STEPS / 2..STEPS)?;
@@ -261,12 +260,12 @@ fn restored(case: &Case, device: Device) -> Result<Row, Failure> {
 }
 
 /// Zero if the device reports a number that is not finite with the words of the CPU.
-fn not_a_number(case: &Case, device: Device) -> Result<Row, Failure> {
-    let spoilt = |on_device: bool| -> Result<String, Failure> {
+fn not_a_number(case: &Case, device: Device) -> Result<Row, Error> {
+    let spoilt = |on_device: bool| -> Result<String, Error> {
         let mut model = model(case)?;
         let mut state = model.state()?;
         state.arrays[0].2[7] = f64::NAN;
-        model.restore(&state).map_err(Failure::Data)?;
+        model.restore(&state)?;
         if on_device {
             place(&mut *model, device)?;
         }
@@ -282,14 +281,14 @@ fn not_a_number(case: &Case, device: Device) -> Result<Row, Failure> {
 }
 
 /// How far points and lengths that the device rounded for a picture are from their own, in roundings.
-fn shrunk(case: &Case, device: Device) -> Result<Row, Failure> {
+fn shrunk(case: &Case, device: Device) -> Result<Row, Error> {
     let mut model = model(case)?;
     place(&mut *model, device)?;
     model.evaluate()?;
     let mut farthest: f64 = 0.0;
     for cloud in model.shown() {
         // Rounded before the host has them, or it would not be asked for.
-        let missing = || Failure::Data(format!("the {} are not on the device", cloud.name));
+        let missing = || format!("the {} are not on the device", cloud.name);
         let rounded = cloud.points.shrunk_points()?.ok_or_else(missing)?;
         for (number, point) in rounded.numbers.iter().zip(cloud.points.vectors::<3>()?) {
             for axis in 0..3 {

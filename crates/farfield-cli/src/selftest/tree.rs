@@ -1,7 +1,7 @@
 //! A device tree against its definition.
 
+use super::Error;
 use super::checks::Row;
-use crate::error::Error;
 use farfield::cuda::Device;
 use farfield::cuda::device::Precision;
 use farfield::cuda::structure::HostTree;
