@@ -107,6 +107,6 @@ engines!(
     Plane,
     farfield_core::plane::Plan<T>,
     farfield_cuda::plane::Plan<T>,
-    // Expansions in the plane are few numbers.
+    // Expansions in the plane take little memory.
     |_: &mut _| ()
 );

@@ -23,8 +23,8 @@ use std::time::Instant;
 type Input<'a, T> = (SumInput<'a, T>, f64);
 
 impl<T: Precision> Plan<T> {
-    /// [`Plan::new`] with at most so many bytes of the device's memory: several vectors of strengths are summed in passes
-    /// where they do not fit at once. Without a limit it is what is free.
+    /// [`Plan::new`] with at most `most_bytes` bytes of device memory: strength vectors that do not fit at once are
+    /// summed in several passes. Without a limit, all free memory may be used.
     ///
     /// # Errors
     /// As [`Plan::new`].

@@ -71,7 +71,7 @@ impl<T: Precision> Plan<T> {
         checker.measure(self.engine.summed(), (strengths, vectors), tolerance, check)
     }
 
-    /// Plans more exactly by `factor`; returns whether that was possible.
+    /// Plans again for an error smaller by `factor`; returns whether that was possible.
     pub(super) fn become_more_exact(&mut self, factor: f64, in_vain: bool) -> Result<bool, Error> {
         if matches!(self.engine, Engine::Direct(_)) {
             return Ok(false);

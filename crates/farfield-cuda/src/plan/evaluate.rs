@@ -24,22 +24,21 @@ pub(crate) enum Engine<T: Precision> {
     Fmm(Box<Fmm<T>>),
 }
 
-/// A planned sum whose points are on the device. Evaluating it again sends strengths and fetches results, nothing
-/// else.
+/// A planned sum whose points are on the device. Further evaluations only send strengths and fetch results.
 #[derive(Debug)]
 pub struct Plan<T: Precision, G: PlannedOnDevice = Space> {
     pub(crate) request: Request<G>,
-    /// Vectors whose results are on the device at once.
+    /// The number of vectors whose results are on the device at once.
     pub(super) vectors_at_once: usize,
     pub(crate) source_count: usize,
     pub(crate) target_count: usize,
-    /// What else was asked for.
+    /// The request and properties of the points.
     pub(super) wishes: G::Wishes<T>,
     /// Whether evaluations measure their error.
     pub(crate) checks: bool,
     pub(crate) checker: Option<Box<Checker<T>>>,
     pub(super) last_check: Option<Check>,
-    /// The factor by which the error was to shrink last.
+    /// The factor by which the error had to shrink at the last correction.
     pub(crate) last_factor: f64,
     pub(crate) notes: Vec<String>,
     pub(crate) parameters: Parameters,
@@ -51,8 +50,8 @@ pub struct Plan<T: Precision, G: PlannedOnDevice = Space> {
 }
 
 impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
-    /// Checks the sum, chooses method and parameters, and brings everything that does not depend on the strengths to
-    /// the device.
+    /// Checks the sum, chooses method and parameters, and copies everything that is independent of the strengths to the
+    /// device.
     ///
     /// # Errors
     /// Any of [`Error`].
@@ -197,7 +196,7 @@ impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
         Ok(())
     }
 
-    /// What the plan settled on.
+    /// The parameters of the plan.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }

@@ -23,11 +23,11 @@ pub(crate) struct PointsOnDevice<'a, T> {
     pub sizes: Option<Values<'a, T>>,
 }
 
-/// Values of each output, and what was found out about their error.
+/// The values of each output, and their measured error.
 type OnDevice<T> = (Vec<CudaSlice<T>>, Option<Check>);
 
 impl<T: Precision> Plan<T> {
-    /// As [`Plan::new`], for points that extend over `extent` and were written by work on the stream of `buffers`.
+    /// As [`Plan::new`], for points with extent `extent` that work on the stream of `buffers` has written.
     pub(super) fn of_points_on_device(
         buffers: Buffers,
         sum: &Sum<T, Space>,
@@ -78,7 +78,7 @@ impl<T: Precision> Plan<T> {
 
 #[expect(private_bounds, reason = "engines are not public")]
 impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
-    /// The name of each output, and its numbers at a target.
+    /// The name of each output, and its number of values at a target.
     pub(crate) fn named_outputs(&self) -> Vec<(&'static str, usize)> {
         let components = |output| G::output_components(self.request.kernel, output);
         let outputs = self.request.outputs.iter();
@@ -87,7 +87,7 @@ impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
             .collect()
     }
 
-    /// Sums strengths on the device to results on the device.
+    /// Sums for strengths on the device; the results stay there.
     pub(crate) fn launch_on_device(&mut self, strengths: Values<T>) -> Result<Timeline, Error> {
         if G::results(self).is_none() {
             return Timeline::start(self.buffers.stream());
@@ -106,7 +106,7 @@ impl<T: Precision, G: PlannedOnDevice> Plan<T, G> {
         Ok(timeline)
     }
 
-    /// Notes where the time of an evaluation went, once the device is done.
+    /// Records the times of an evaluation once the device has finished.
     pub(crate) fn note_times(&mut self, timeline: &Timeline, total: f64) -> Result<(), Error> {
         let mut seconds = Seconds::default();
         timeline.add_to(&mut seconds)?;

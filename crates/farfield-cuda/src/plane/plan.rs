@@ -39,7 +39,7 @@ impl<T: Precision> Engine<T> {
 }
 
 impl<T: Precision> Plan<T> {
-    /// Chooses method and parameters for a valid sum, whose points may be on the device already.
+    /// Chooses method and parameters for a valid sum, whose points may already be on the device.
     pub(super) fn build(buffers: Buffers, input: &SumInput<T>, start: Instant) -> Result<Self, Error> {
         let (asked, counts) = (&input.asked, input.counts());
         check_point_count(counts.points())?;
