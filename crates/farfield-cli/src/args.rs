@@ -9,7 +9,7 @@ mod value;
 mod view;
 
 pub use after::{CompletionsArgs, ManArgs, PlotArgs, SampleArgs, SweepArgs};
-pub use evaluate::{EvaluateArgs, KernelName};
+pub use evaluate::EvaluateArgs;
 pub use measure::{BenchArgs, InfoArgs, SelftestArgs, TestedPart};
 pub use poisson::{AxesOrder, KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
 pub use run::{ResumeArgs, RunArgs, WatchArgs};

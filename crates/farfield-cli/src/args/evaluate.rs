@@ -4,8 +4,8 @@ use super::value::{
     PrecisionName, at_least_one, count, distributions, methods, number, simd_levels, size, threads, whole,
 };
 use crate::problem::Named;
-use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use farfield::Device;
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::simd::SimdLevel;
@@ -17,8 +17,8 @@ use std::path::PathBuf;
 #[command(allow_negative_numbers = true)]
 pub struct EvaluateArgs {
     /// The interaction between the points
-    #[arg(long, value_enum, default_value_t = KernelName::Coulomb, help_heading = "Kernel")]
-    pub kernel: KernelName,
+    #[arg(long, value_parser = kernels(), value_name = "KERNEL", default_value = "coulomb", help_heading = "Kernel")]
+    pub kernel: String,
     /// Outputs to compute, separated by commas; derivative and second-derivative are for the plane [default: potential,
     /// or velocity]
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = outputs(), help_heading = "Kernel")]
@@ -131,39 +131,18 @@ pub struct EvaluateArgs {
     pub json: bool,
 }
 
-/// The kernels by their names on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum KernelName {
-    /// Charges: the potential sum of q/r
-    Coulomb,
-    /// Masses: the potential -G sum of m/r and the acceleration
-    Gravity,
-    /// Vortex elements: the velocity they induce
-    BiotSavart,
-    /// In the plane: the complex potential sum of gamma_j/(z_j - z_i)
-    #[value(name = "harmonic2d")]
-    Harmonic2d,
-    /// In the plane: the potential sum of gamma_j log|z_i - z_j|
-    #[value(name = "log2d")]
-    Log2d,
-}
-
-impl KernelName {
-    /// Whether the points lie in a plane.
-    pub fn is_plane(self) -> bool {
-        matches!(self, KernelName::Harmonic2d | KernelName::Log2d)
-    }
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            KernelName::Coulomb => "coulomb",
-            KernelName::Gravity => "gravity",
-            KernelName::BiotSavart => "biot-savart",
-            KernelName::Harmonic2d => plane::Kernel::Harmonic.name(),
-            KernelName::Log2d => plane::Kernel::Log.name(),
+/// A parser of the names of kernels. Charges with dipoles are `coulomb` with `--dipoles`.
+fn kernels() -> PossibleValuesParser {
+    let mut all: Vec<PossibleValue> = Vec::new();
+    for kernel in kernel::Kernel::all().into_iter().map(kernel::Kernel::description) {
+        // A kernel has an entry for each of its cores.
+        let is_new = all.last().is_none_or(|last| last.get_name() != kernel.name);
+        if is_new && kernel.form != kernel::Form::Dipole {
+            all.push(PossibleValue::new(kernel.name).help(kernel.about));
         }
     }
+    all.extend(plane::Kernel::ALL.map(|kernel| PossibleValue::new(kernel.name()).help(kernel.about())));
+    PossibleValuesParser::new(all)
 }
 
 /// A parser of names in space and in the plane. Whether a name fits is checked once the kernel is known.

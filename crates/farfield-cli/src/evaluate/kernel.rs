@@ -1,9 +1,10 @@
 //! The request that the options describe. Options that do not belong to the kernel are refused.
 
-use crate::args::{EvaluateArgs, KernelName};
+use crate::args::EvaluateArgs;
 use crate::failure::Failure;
+use farfield::kernel::{Description, Kernel};
 use farfield::names::{FromWords, UnknownName, Words};
-use farfield::plane::Plane;
+use farfield::plane::{self, Plane};
 use farfield::{Request, Space};
 
 /// A request in space or in the plane.
@@ -16,7 +17,7 @@ impl AnyRequest {
     /// The kernel and outputs of the command line, with default options.
     pub fn new(args: &EvaluateArgs) -> Result<Self, Failure> {
         check_options(args)?;
-        if args.kernel.is_plane() {
+        if is_plane(args) {
             request(args).map(AnyRequest::Plane)
         } else {
             request(args).map(AnyRequest::Space)
@@ -24,32 +25,49 @@ impl AnyRequest {
     }
 }
 
-/// Refuses options that belong to other kernels.
+fn is_plane(args: &EvaluateArgs) -> bool {
+    plane::Kernel::ALL
+        .into_iter()
+        .any(|kernel| kernel.name() == args.kernel)
+}
+
+/// Refuses options of other kernels.
 fn check_options(args: &EvaluateArgs) -> Result<(), Failure> {
-    use KernelName::{BiotSavart, Coulomb, Gravity, Harmonic2d, Log2d};
-    let options: [(&str, bool, &[KernelName]); 7] = [
-        ("--core", args.core.is_some(), &[BiotSavart, Harmonic2d, Log2d]),
+    let in_plane = || plane::Kernel::ALL.map(plane::Kernel::name);
+    let options = [
+        (
+            "--core",
+            args.core.is_some(),
+            [cores_called("core"), in_plane().to_vec()].concat(),
+        ),
         (
             "--allow-unbounded-gradient",
             args.allow_unbounded_gradient,
-            &[BiotSavart],
+            with(|kernel| kernel.regularisation.is_some_and(|core| core.unbounded_gradient)),
         ),
-        ("--softening", args.softening.is_some(), &[Gravity]),
-        ("--softening-kernel", args.softening_kernel.is_some(), &[Gravity]),
+        (
+            "--softening",
+            args.softening.is_some(),
+            cores_called("softening_kernel"),
+        ),
+        (
+            "--softening-kernel",
+            args.softening_kernel.is_some(),
+            cores_called("softening_kernel"),
+        ),
         (
             "--gravitational-constant",
             args.gravitational_constant.is_some(),
-            &[Gravity],
+            with(|kernel| kernel.constant.is_some()),
         ),
-        ("--dipoles", args.dipoles.is_some(), &[Coulomb]),
-        ("--complex", args.complex, &[Harmonic2d, Log2d]),
+        ("--dipoles", args.dipoles.is_some(), vec!["coulomb"]),
+        ("--complex", args.complex, in_plane().to_vec()),
     ];
     for (option, given, kernels) in options {
-        if given && !kernels.contains(&args.kernel) {
-            let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name()).collect();
+        if given && !kernels.contains(&args.kernel.as_str()) {
             return Err(Failure::Usage(format!(
                 "{option} goes with --kernel {} only",
-                names.join(" or ")
+                kernels.join(" or ")
             )));
         }
     }
@@ -59,10 +77,23 @@ fn check_options(args: &EvaluateArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The kernels in space, some of whose variants have a property.
+fn with(property: impl Fn(&Description) -> bool) -> Vec<&'static str> {
+    let all = Kernel::all().into_iter().map(Kernel::description);
+    let mut names: Vec<&str> = all.filter(property).map(|kernel| kernel.name).collect();
+    names.dedup();
+    names
+}
+
+/// The kernels in space whose regularisation goes by this word.
+fn cores_called(word: &str) -> Vec<&'static str> {
+    with(|kernel| kernel.regularisation.is_some() && kernel.core_word == word)
+}
+
 fn request<G: FromWords>(args: &EvaluateArgs) -> Result<Request<G>, Failure> {
     let kernel = match args.dipoles {
         Some(_) => "coulomb-dipoles",
-        None => args.kernel.name(),
+        None => &args.kernel,
     };
     let words = Words {
         kernel,
@@ -75,7 +106,7 @@ fn request<G: FromWords>(args: &EvaluateArgs) -> Result<Request<G>, Failure> {
         Failure::Usage(format!(
             "--{}: `{name}` does not go with --kernel {}; choose from: {}",
             what.replace('_', "-"),
-            args.kernel.name(),
+            args.kernel,
             known.join(", ")
         ))
     };
@@ -83,7 +114,7 @@ fn request<G: FromWords>(args: &EvaluateArgs) -> Result<Request<G>, Failure> {
     let has = G::outputs(request.kernel);
     // In the plane the library itself explains why a regularised field lacks an output.
     let missing = request.outputs.iter().find(|output| !has.contains(output));
-    if let Some(output) = missing.filter(|_| !args.kernel.is_plane()) {
+    if let Some(output) = missing.filter(|_| !is_plane(args)) {
         let known = has.iter().map(|output| G::output_name(*output)).collect();
         let (what, name) = ("outputs", G::output_name(*output).to_owned());
         return Err(wrong(UnknownName { what, name, known }));

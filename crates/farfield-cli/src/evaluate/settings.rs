@@ -72,7 +72,7 @@ impl<P: Problem<D>, const D: usize> EvaluateSettings<P, D> {
                 let usual = P::SETS.first().map_or("", |set| set.name());
                 let name = args.points.as_deref().unwrap_or(usual);
                 Sources::Made {
-                    set: named("--points", name, args.kernel.name(), P::SETS)?,
+                    set: named("--points", name, &args.kernel, P::SETS)?,
                     n: args.n.unwrap_or(100_000),
                 }
             }

@@ -61,6 +61,7 @@ pub(super) fn description(core: Core) -> Description {
     Description {
         name: "biot-savart",
         title: "Biot-Savart",
+        about: "Vortex elements: the velocity they induce",
         strengths: "strengths",
         outputs: &[Output::Velocity, Output::VelocityGradient],
         form: Form::Vortex,

@@ -12,6 +12,7 @@ use crate::simd::{Lanes, Real, SimdLevel};
 pub(super) const DESCRIPTION: Description = Description {
     name: "coulomb",
     title: "Coulomb",
+    about: "Charges: the potential sum of q/r",
     strengths: "charges",
     outputs: &[Output::Potential, Output::Gradient, Output::Hessian],
     form: Form::Charge,

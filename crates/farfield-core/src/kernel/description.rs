@@ -119,6 +119,8 @@ pub struct Description {
     pub name: &'static str,
     /// The name at the head of a report.
     pub title: &'static str,
+    /// One line for lists of kernels.
+    pub about: &'static str,
     /// What users call its strengths: `charges`, `masses`, `strengths`.
     pub strengths: &'static str,
     /// The outputs it can produce, in the order of their sums.

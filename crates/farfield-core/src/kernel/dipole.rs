@@ -12,6 +12,7 @@ use crate::simd::{Lanes, Real, SimdLevel};
 pub(super) const DESCRIPTION: Description = Description {
     name: "coulomb-dipoles",
     title: "Coulomb with dipoles",
+    about: "Charges and dipoles: the potential sum of q/r + p.r/r^3",
     strengths: "charges",
     outputs: &[Output::Potential, Output::Gradient, Output::Hessian],
     form: Form::Dipole,

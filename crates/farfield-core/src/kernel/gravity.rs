@@ -59,6 +59,7 @@ pub(super) fn description(constant: f64, softening: Softening) -> Description {
     Description {
         name: "gravity",
         title: "gravity",
+        about: "Masses: the potential -G sum of m/r and the acceleration",
         strengths: "masses",
         outputs: &[Output::Potential, Output::Acceleration],
         form: Form::Charge,

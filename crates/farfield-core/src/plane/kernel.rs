@@ -48,6 +48,14 @@ impl Kernel {
         }
     }
 
+    /// One line for lists of kernels.
+    pub fn about(self) -> &'static str {
+        match self {
+            Kernel::Harmonic => "In the plane: the complex potential sum of gamma_j/(z_j - z_i)",
+            Kernel::Log => "In the plane: the potential sum of gamma_j log|z_i - z_j|",
+        }
+    }
+
     /// The outputs for a core: [`Output::ALL`] for the singular core. The field of the others is not analytic and has
     /// no complex derivative, so they have the outputs up to the field itself.
     ///
