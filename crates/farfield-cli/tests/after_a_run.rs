@@ -1,8 +1,6 @@
 //! Commands that use finished runs: `info DIR`, `plot`, `sample`, `sweep`; and `completions` and `man`.
 
-mod program;
-
-use program::{fail, files, json, succeed};
+use crate::program::{fail, files, json, succeed};
 use std::path::Path;
 
 fn small_run(folder: &Path, more: &str) {

@@ -1,8 +1,6 @@
 //! `farfield bench`: rates of the machine, and the profile made from them.
 
-mod program;
-
-use program::{fail, json, succeed};
+use crate::program::{fail, json, succeed};
 
 #[test]
 fn a_quick_bench_has_ceilings_operators_and_methods() {

@@ -1,10 +1,8 @@
 //! The campaign: kills at random moments, damaged checkpoints, mutated inputs of every kind. No panics, no aborts, no
 //! wrong resumes, no files left behind. `FARFIELD_CAMPAIGN=50` makes everything fifty times as long.
 
-mod program;
-
+use crate::program::{command, farfield, files, stderr};
 use farfield_damage::{Dice, WORDS, bytes};
-use program::{command, farfield, files, stderr};
 use std::path::Path;
 use std::process::{Output, Stdio};
 

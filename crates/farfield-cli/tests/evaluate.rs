@@ -1,8 +1,7 @@
 //! `farfield evaluate` and `farfield info`: the reports.
 
-mod program;
-
-use program::{command, json, succeed, words};
+use crate::program;
+use crate::program::{command, json, succeed, words};
 use std::process::Stdio;
 
 #[test]

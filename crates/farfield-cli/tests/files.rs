@@ -1,11 +1,10 @@
 //! `farfield evaluate` with files: round trips, bad files, and no half-written files.
 
-mod program;
-
+use crate::program;
+use crate::program::{fail, files, json};
 use farfield::plane::PlaneSet;
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield_io::{Array, NamedArray, Precision, read_table, write_arrays};
-use program::{fail, files, json};
 use std::path::Path;
 use tempfile::TempDir;
 

@@ -1,8 +1,6 @@
 //! `resume` with damaged folders, and with changes that are impossible.
 
-mod program;
-
-use program::{command, fail, farfield, files, stderr, succeed};
+use crate::program::{command, fail, farfield, files, stderr, succeed};
 use std::path::Path;
 
 /// Two rings, four steps, with checkpoints, fields and pictures.

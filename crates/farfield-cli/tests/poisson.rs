@@ -1,8 +1,6 @@
 //! `farfield poisson`.
 
-mod program;
-
-use program::{fail, files, json, succeed};
+use crate::program::{fail, files, json, succeed};
 use serde_json::Value;
 
 fn number(value: &Value, path: &str) -> f64 {

@@ -1,8 +1,6 @@
 //! `farfield run`, `resume` and `schema`, as a user types them.
 
-mod program;
-
-use program::{command, fail, farfield, files, json, stderr, succeed};
+use crate::program::{command, fail, farfield, files, json, stderr, succeed};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;

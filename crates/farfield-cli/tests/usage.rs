@@ -1,8 +1,7 @@
 //! Invalid options: exit code 2 and the name of the option. Requests beyond the machine: exit code 1.
 
-mod program;
-
-use program::{fail, json, succeed};
+use crate::program;
+use crate::program::{fail, json, succeed};
 
 #[test]
 fn wrong_options_are_usage_errors() {

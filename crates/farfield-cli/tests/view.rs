@@ -1,8 +1,6 @@
 //! `farfield view` and `farfield run --live`, as a user types them; the page itself is tested in `farfield-live`.
 
-mod program;
-
-use program::{command, fail};
+use crate::program::{command, fail};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! Every kernel compiles, for every kind it is specialised for. Needs libnvrtc, no GPU.
 
-mod compiler;
-
-use compiler::{compile_all, nvrtc, places};
+use crate::compiler::{compile_all, nvrtc, places};
 use farfield_cuda::Error;
 use farfield_cuda::bricks::{self, BrickPair};
 use farfield_cuda::check;

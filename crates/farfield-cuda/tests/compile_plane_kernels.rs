@@ -1,8 +1,6 @@
 //! Every kernel of the plane compiles, for every kind it is specialised for. Needs libnvrtc, no GPU.
 
-mod compiler;
-
-use compiler::compile_all;
+use crate::compiler::compile_all;
 use farfield_cuda::check;
 use farfield_cuda::compile::Program;
 use farfield_cuda::device::Precision;

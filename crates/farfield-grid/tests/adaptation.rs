@@ -1,10 +1,8 @@
 //! Refinement and compression, and their effect on a field.
 
-mod polynomials;
-
+use crate::polynomials::{Polynomial, domain, mixed_forest};
 use farfield::simd::Real;
 use farfield_grid::{Adaptation, BlockId, Boundary, Domain, Error, Forest, Grid, Sampling, Wavelet};
-use polynomials::{Polynomial, domain, mixed_forest};
 use std::f64::consts::TAU;
 
 fn blob(x: [f64; 3]) -> f64 {

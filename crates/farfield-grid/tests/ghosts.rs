@@ -1,9 +1,7 @@
 //! Ghosts across levels and beyond the box.
 
-mod polynomials;
-
+use crate::polynomials::{Polynomial, domain, mixed_forest};
 use farfield_grid::{Boundary, Domain, Forest, Grid, MAX_GHOSTS, Sampling, Wavelet};
-use polynomials::{Polynomial, domain, mixed_forest};
 use proptest::prelude::*;
 
 /// The largest errors of all ghosts of all blocks, inside the box and beyond it, relative to the largest value.

@@ -1,10 +1,8 @@
 //! Finite differences on blocks of several levels.
 
-mod polynomials;
-
+use crate::polynomials::{domain, mixed_forest};
 use farfield_grid::operators::{Curl, Divergence, Gradient, Laplacian, Stencil};
 use farfield_grid::{BLOCK_POINTS, Domain, Error, Grid, Sampling, Wavelet};
-use polynomials::{domain, mixed_forest};
 
 fn grid(wavelet: Wavelet) -> Grid<f64> {
     let builder = Grid::builder(domain()).wavelet(wavelet).forest(mixed_forest());

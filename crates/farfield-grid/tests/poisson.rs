@@ -1,14 +1,12 @@
 //! The Poisson solver against direct sums and exact solutions.
 
-mod jump;
-
+use crate::jump::{erf_over, grid, one_finer_octant};
 use farfield::simd::{Real, SimdLevel};
 use farfield_grid::flows::CompactRing;
 use farfield_grid::poisson::{
     Accuracy, BRICK_SIDE, Brick, BrickLists, Kernel, LATTICE_SELF_TERM, Method, Poisson, Smoothing,
 };
 use farfield_grid::{BLOCK_POINTS, Domain, Error, Forest, Grid, Sampling, Wavelet};
-use jump::{erf_over, grid, one_finer_octant};
 use proptest::prelude::*;
 use std::f64::consts::PI;
 

@@ -1,10 +1,8 @@
 //! Remeshing: accuracy and conservation, on one level and across levels.
 
-mod polynomials;
-
+use crate::polynomials::{Polynomial, domain, mixed_forest};
 use farfield::simd::Real;
 use farfield_grid::{Boundary, Domain, Error, Forest, Grid, RemeshKernel, Sampling, Wavelet};
-use polynomials::{Polynomial, domain, mixed_forest};
 use proptest::prelude::*;
 
 const SHIFT: [f64; 3] = [0.006, -0.011, 0.008];

@@ -1,12 +1,11 @@
 //! The velocity computed directly from pairs and expansions, near the vorticity and across levels.
 
-mod jump;
-
+use crate::jump;
+use crate::jump::grid;
 use farfield::simd::{Real, SimdLevel};
 use farfield_grid::operators::{Curl, Stencil};
 use farfield_grid::poisson::{Accuracy, Kernel, LATTICE_SELF_TERM, Method, Poisson, Smoothing};
 use farfield_grid::{BLOCK_POINTS, Grid, Wavelet};
-use jump::grid;
 use std::f64::consts::PI;
 
 const KERNELS: [Kernel; 2] = [Kernel::Singular, Kernel::Regularised(Smoothing::OwnSpacing)];

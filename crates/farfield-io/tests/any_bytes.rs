@@ -1,9 +1,7 @@
 //! No input makes a reader panic, and accepted arrays are consistent.
 
-mod fixtures;
-
+use crate::fixtures::{OneFile, f8, npy, npy_with_header, npz};
 use farfield_io::{read_points, read_points_dim, read_strengths, read_table};
-use fixtures::{OneFile, f8, npy, npy_with_header, npz};
 use proptest::prelude::*;
 
 /// Calls every reader on the same file.

@@ -1,9 +1,7 @@
 //! Reads tables as people write them, and checks the messages about mistakes in them.
 
-mod fixtures;
-
+use crate::fixtures::OneFile;
 use farfield_io::{Array, PointsFile, read_points, read_points_dim, read_strengths, read_table};
-use fixtures::OneFile;
 
 fn points(text: impl AsRef<[u8]>) -> PointsFile {
     let file = OneFile::new("a.csv", text);

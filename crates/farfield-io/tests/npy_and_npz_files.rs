@@ -3,10 +3,8 @@
 //! The files in `tests/data` were written by numpy 2.4 with `save`, `lib.format.write_array`
 //! (versions 2.0 and 3.0), `savez` and `savez_compressed`.
 
-mod fixtures;
-
+use crate::fixtures::{OneFile, f8, from_numpy, npy, npy_with_header, npz};
 use farfield_io::{Array, Error, read_points, read_strengths, read_table, read_targets};
-use fixtures::{OneFile, f8, from_numpy, npy, npy_with_header, npz};
 
 const POINTS: [[f64; 3]; 2] = [[0.0, 0.5, 1.0], [10.0, 10.5, 11.0]];
 

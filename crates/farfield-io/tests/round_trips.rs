@@ -1,14 +1,12 @@
 //! Written arrays read back the same, in every format and precision.
 
-mod fixtures;
-
 use std::fs;
 
+use crate::fixtures::OneFile;
 use farfield_io::{
     Array, Error, NamedArray, PointsFile, Precision, Table, read_points, read_points_dim, read_strengths, read_table,
     read_targets, write_arrays,
 };
-use fixtures::OneFile;
 
 const FORMATS: [&str; 3] = ["file.npy", "file.npz", "file.csv"];
 

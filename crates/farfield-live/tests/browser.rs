@@ -1,11 +1,9 @@
 //! The page in a real browser: its pictures, its keys, and its behaviour when the program ends and restarts.
 
-mod harness;
-
+use crate::harness::browser::{Hang, PATIENCE, in_browser};
+use crate::harness::{Followed, RINGS, Shown, loopback, run, server, shown_file};
 use farfield_live::command::Command;
 use farfield_live::{Access, Manner, Server};
-use harness::browser::{Hang, PATIENCE, in_browser};
-use harness::{Followed, RINGS, Shown, loopback, run, server, shown_file};
 use serde_json::{Value, json};
 use std::f64::consts::PI;
 use std::io::{Read, Write};

@@ -1,11 +1,9 @@
 //! Takes the pictures for the manual with the browser that tests the page:
-//! `cargo test --release -p farfield-live --test screenshots -- --ignored`; FARFIELD_PICTURES is the output folder.
+//! `cargo test --release -p farfield-live --test all screenshots -- --ignored`; FARFIELD_PICTURES is the output folder.
 
-mod harness;
-
+use crate::harness::browser::in_window;
+use crate::harness::{Shown, run, server};
 use farfield_live::Manner;
-use harness::browser::in_window;
-use harness::{Shown, run, server};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -1,12 +1,10 @@
 //! Unusual input: empty, tiny, coincident, extremely clustered, invalid.
 
-mod measured;
-
+use crate::measured::Case;
 use farfield::Precision;
 use farfield::kernel::{Core, Kernel, Output, Sizes};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::{Error, Field, Method, Sum};
-use measured::Case;
 
 fn check(points: &[[f64; 3]], kernel: Kernel, sizes: Sizes<f64>, tolerance: f64) {
     check_sum(points, kernel, sizes, tolerance, 1.0);

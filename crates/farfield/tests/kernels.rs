@@ -1,12 +1,10 @@
 //! Every kernel meets its tolerance; cores, softening and dipoles follow their definitions.
 
-mod measured;
-
+use crate::measured::Case;
 use farfield::kernel::{Core, Kernel, Output, Sizes, Softening};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::simd::Real;
 use farfield::{Error, Method, Sum, coulomb, gravity};
-use measured::Case;
 
 const DIPOLES: Kernel = Kernel::CoulombDipoles;
 

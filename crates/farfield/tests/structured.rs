@@ -2,9 +2,8 @@
 //! are measured at *all* targets against an independent sum in twice the precision, and none may exceed its tolerance
 //! without a warning.
 
-mod doubled;
-
-use doubled::{Exact, Problem};
+use crate::doubled;
+use crate::doubled::{Exact, Problem};
 use farfield::Precision;
 use farfield::kernel::{Core, Kernel, Output, Sizes};
 use farfield::points::Random;

@@ -5,22 +5,20 @@
 //!
 //! Errors are those of all targets, against all pairs in double precision. `FARFIELD_TOLERANCE=1` with `--nocapture` prints them.
 
-mod measured;
-
-use farfield::kernel::{Core, Kernel, Output, Sizes, Softening};
+use crate::measured::Case;
+use farfield::kernel::{Kernel, Output, Sizes};
 use farfield::plane::{self, PlaneSet};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::{Field, Geometry, Method, Precision, Sum, SumOf};
-use measured::Case;
 
 const SIGNS: [ChargeDistribution; 2] = [ChargeDistribution::Signed, ChargeDistribution::Positive];
 
 /// The least part of the tolerance that the error is. An error below a fiftieth is a mistuned model.
 const FLOOR: f64 = 1.0 / 50.0;
-/// The FMM in space below 1e-9, where the model leaves ever more of the tolerance unused: what holds today instead of [`FLOOR`].
-const FLOOR_BELOW_1E_9: f64 = 1.0 / 800.0;
+/// The FMM in space from 1e-9 on, where the model leaves ever more of the tolerance unused: what holds today instead of [`FLOOR`].
+const FLOOR_FROM_1E_9: f64 = 1.0 / 2000.0;
 /// Dipoles, whose plan must serve charges and moments in any proportion: what holds today instead of [`FLOOR`].
-const FLOOR_OF_DIPOLES: f64 = 1.0 / 200.0;
+const FLOOR_OF_DIPOLES: f64 = 1.0 / 300.0;
 /// The plane, which has one table of orders for all sets of points: what holds today instead of [`FLOOR`].
 const FLOOR_IN_PLANE: f64 = 1.0 / 500.0;
 /// The treecode, whose orders are those of the worst pair of boxes: what holds today instead of [`FLOOR`].
@@ -28,8 +26,9 @@ const FLOOR_OF_TREECODE: f64 = 1.0 / 2500.0;
 
 /// The most of the tolerance that the error is.
 const CEILING: f64 = 1.0;
-/// The FMM of a Plummer sphere at 1e-9, just before the model leaves more room: what holds today instead of [`CEILING`].
-const CEILING_AT_1E_9: f64 = 1.25;
+/// The FMM of a Plummer sphere, which fills its boxes least evenly. Its potential is at 1.21 of 1e-9 with AVX-512, and at 0.99 of 1e-8
+/// without vectors, where boxes are smaller: what holds today instead of [`CEILING`].
+const CEILING_OF_PLUMMER_SPHERES: f64 = 1.25;
 
 /// The tolerances of kernels without cores, and of those with cores.
 const DIGITS: &[i32] = &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
@@ -167,11 +166,10 @@ fn strengths<T: Precision>(kernel: Kernel, n: usize) -> Vec<Vec<T>> {
 
 /// The outputs that are bounded everywhere.
 fn outputs(kernel: Kernel) -> &'static [Output] {
-    match kernel {
-        Kernel::BiotSavart {
-            core: Core::HuPolynomial,
-        } => &kernel.outputs()[..1],
-        _ => kernel.outputs(),
+    let core = kernel.description().regularisation;
+    match core.is_some_and(|core| core.unbounded_gradient) {
+        true => &kernel.outputs()[..1],
+        false => kernel.outputs(),
     }
 }
 
@@ -198,27 +196,20 @@ fn on_sets<T: Precision>(
     }
 }
 
-/// Kernels without cores, on all sets of points; and with cores, on some.
+/// Kernels without cores, on all sets of points; and with cores, on some. Cores are smaller than boxes would be anyway, and as large as
+/// the mean distance of points in a cube.
 fn kernels(n: usize) -> Vec<(Kernel, f64, &'static [PointSet])> {
-    let cored: &[PointSet] = &[PointSet::Cube, PointSet::Plummer, PointSet::Ring];
-    let singular = [
-        Kernel::Coulomb,
-        Kernel::CoulombDipoles,
-        Kernel::gravity(1.5),
-        Kernel::BiotSavart { core: Core::Singular },
-    ];
-    let mut all: Vec<_> = singular.map(|kernel| (kernel, 0.0, &PointSet::ALL[..])).into();
-    // Cores smaller than boxes would be anyway, and as large as the mean distance of points in a cube.
-    for size in [1e-3, (n as f64).cbrt().recip()] {
-        for softening in Softening::ALL {
-            let constant = 1.5;
-            all.push((Kernel::Gravity { constant, softening }, size, cored));
-        }
-        for core in &Core::ALL[1..] {
-            all.push((Kernel::BiotSavart { core: *core }, size, cored));
-        }
-    }
-    all
+    let with_sizes = |kernel: Kernel| match kernel.has_sizes() {
+        true => vec![1e-3, (n as f64).cbrt().recip()],
+        false => vec![0.0],
+    };
+    let sets = |size: f64| match size > 0.0 {
+        true => &[PointSet::Cube, PointSet::Plummer, PointSet::Ring][..],
+        false => &PointSet::ALL[..],
+    };
+    let all = Kernel::all().into_iter();
+    let sized = all.flat_map(|kernel| with_sizes(kernel).into_iter().map(move |size| (kernel, size)));
+    sized.map(|(kernel, size)| (kernel, size, sets(size))).collect()
 }
 
 /// All kernels at all tolerances, by the FMM or the treecode.
@@ -261,12 +252,12 @@ fn sweep_outputs<T: Precision>(
             let floor = match method {
                 _ if !has_floor(power, dimension, reach, spacing) => 0.0,
                 Method::Treecode => FLOOR_OF_TREECODE,
-                _ if *digits > 9 => FLOOR_BELOW_1E_9,
+                _ if *digits >= 9 => FLOOR_FROM_1E_9,
                 _ if is_dipole => FLOOR_OF_DIPOLES,
                 _ => FLOOR,
             };
             let ceiling = match set {
-                PointSet::Plummer if *digits == 9 && method == Method::Fmm => CEILING_AT_1E_9,
+                PointSet::Plummer if method == Method::Fmm => CEILING_OF_PLUMMER_SPHERES,
                 _ => CEILING,
             };
             sum.check((method, outputs, tolerance), floor, ceiling, failures);
