@@ -414,7 +414,7 @@ fn bad_files_are_named_and_leave_nothing_behind() {
     fail(
         &format!("evaluate --sources {fine} --output {}", files.path("no/result.csv")),
         1,
-        &["no folder"],
+        &["no/result.csv", "does not exist"],
     );
     fail(
         &format!("evaluate --sources {fine} --output {fine}"),

@@ -235,6 +235,7 @@ fn true_sums<P: Shared<D>, T: Precision, const D: usize>(
         tolerance: Some(1e-12),
         simd: sum.request.options.simd,
         profile: sum.request.options.profile.clone(),
+        allow_unbounded_gradient: sum.request.options.allow_unbounded_gradient,
         ..Options::default()
     };
     let (all, numbers) = (own.sources.len(), P::carried(kernel).of_source());
