@@ -6,7 +6,7 @@
 use crate::simd::Real;
 
 /// The size in bytes from which on an array gets huge pages.
-const LARGE: usize = 1 << 22;
+const LARGE: usize = if cfg!(miri) { 1 << 12 } else { 1 << 22 };
 
 /// `length` copies of `zero`, in memory that is not yet touched.
 pub(crate) fn zeroed<T: Copy>(zero: T, length: usize) -> Vec<T> {
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn arrays_of_every_size_are_zero_and_writable() {
-        for length in [0, 1, 1000, LARGE / 8 - 1, LARGE / 8, LARGE / 8 + 12_345] {
+        for length in [0, 1, 1000, LARGE / 8 - 1, LARGE / 8, LARGE / 8 + 345] {
             let mut values = zeroed(0.0f64, length);
             assert!(values.len() == length && values.iter().all(|value| *value == 0.0));
             values.iter_mut().for_each(|value| *value = 1.0);
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn returned_memory_is_unchanged_or_zero_and_writable() {
-        for length in [0, 1000, LARGE / 8 + 12_345] {
+        for length in [0, 1000, LARGE / 8 + 345] {
             let mut values = zeroed(0.0f64, length);
             values.iter_mut().for_each(|value| *value = 1.0);
             give_back(&mut values);
