@@ -2,6 +2,7 @@
 //!
 //! ```
 //! use farfield::kernel::Kernel;
+//! use farfield::{Request, Space};
 //! use farfield_mpi::{Communicator, Points, Sum, Threads};
 //!
 //! // Here the ranks are threads. Under mpirun they are processes, and the communicator is an `Mpi`.

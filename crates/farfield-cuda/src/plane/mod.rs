@@ -2,13 +2,14 @@
 //! [`farfield_core::plane`].
 //!
 //! ```no_run
-//! use farfield_core::plane::{Kernel, PlaneSet, Sum};
+//! use farfield_core::plane::{Kernel, PlaneSet};
+//! use farfield_core::{Plane, Request};
 //!
 //! let device = farfield_cuda::Device::open(0)?;
 //! let sources = PlaneSet::Normal.generate::<f64>(1_000_000, 1);
 //! let circulations = vec![1.0; 1_000_000];
-//! let sum = Sum::new(Kernel::Harmonic, &sources).tolerance(1e-6);
-//! let field = farfield_cuda::plane::Plan::new(&device, &sum)?.evaluate(&circulations)?;
+//! let request = Request::<Plane>::new(Kernel::Harmonic);
+//! let field = farfield_cuda::plane::Plan::new(&device, &request.between(&sources))?.evaluate(&circulations)?;
 //! # Ok::<(), farfield_cuda::Error>(())
 //! ```
 //!
