@@ -6,8 +6,8 @@
 //! Options, output and exit codes follow the program `farfield`.
 
 mod args;
+mod case;
 mod reproduce;
-mod sphere;
 mod validate;
 
 use args::{Cli, Command};

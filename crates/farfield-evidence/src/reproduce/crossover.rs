@@ -1,23 +1,23 @@
 //! Times of methods that overtake each other.
 
 use super::Context;
-use super::measure::{Measured, Measurement, On};
+use super::measure::{Measured, Measurement, On, Problem};
 use super::table::Cell;
 use crate::Error;
 use farfield::report::Phase;
-use farfield::{Geometry, Precision};
+use farfield::simd::Real;
+use farfield::{Geometry, Method, Precision};
 use farfield_io::units;
 
 /// A time in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
     pub seconds: f64,
-    /// Not measured as a whole.
+    /// Whether only a part of the work was measured.
     pub extrapolated: bool,
 }
 
 impl Timing {
-    /// A measured time.
     pub fn measured(seconds: f64) -> Self {
         Self {
             seconds,
@@ -25,12 +25,20 @@ impl Timing {
         }
     }
 
-    /// The total of what was measured.
+    pub fn extrapolated(seconds: f64) -> Self {
+        Self {
+            seconds,
+            extrapolated: true,
+        }
+    }
+
+    /// The total time of a measurement.
     pub fn of(measured: &Measured) -> Self {
         Self::measured(measured.seconds.total)
     }
 
-    /// A measured time, or that of a part of the targets, extrapolated: pairs grow with them, all else does not.
+    /// The time of all targets from that of one in `scale` of them: the time of pairs grows with the targets, all other
+    /// time does not.
     fn scaled(measured: &Measured, scale: Option<f64>) -> Self {
         let pairs = measured.seconds.of(Phase::P2p);
         match scale {
@@ -39,22 +47,49 @@ impl Timing {
         }
     }
 
-    /// For a table: whether it is extrapolated.
-    pub fn mark(self) -> Cell {
-        Cell::Text(if self.extrapolated { "yes" } else { "no" }.to_owned())
-    }
-
-    /// A time that was not measured as a whole.
-    pub fn extrapolated(seconds: f64) -> Self {
-        Self {
-            seconds,
-            extrapolated: true,
-        }
+    /// Whether it is extrapolated, for a table.
+    pub fn mark(self) -> &'static str {
+        if self.extrapolated { "yes" } else { "no" }
     }
 }
 
-/// Direct sums over more and more points on one processor. One that would take long, by the one before, is timed at
-/// some of its targets and extrapolated ([`Context::direct_limits`]).
+/// FMM and direct sum of one problem on one processor.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair {
+    pub fmm: Measured,
+    pub direct: Timing,
+}
+
+/// FMM and direct sum of one size on both processors.
+pub struct Race {
+    pub n: usize,
+    pub cpu: Option<Pair>,
+    pub gpu: Option<Pair>,
+}
+
+/// Measures FMM and direct sum of a problem of each size.
+pub fn races<P: Problem>(
+    context: &Context,
+    sizes: impl IntoIterator<Item = usize>,
+    samples: usize,
+    problem: impl Fn(usize) -> P,
+) -> Result<Vec<Race>, Error> {
+    let [mut on_cpu, mut on_gpu] = [On::Cpu, On::Gpu].map(DirectSums::on);
+    let mut races = Vec::new();
+    for n in context.sizes(sizes) {
+        context.step(format_args!("N = {n}, {}", P::Number::NAME));
+        let problem = problem(n);
+        races.push(Race {
+            n,
+            cpu: on_cpu.pair(context, samples, &problem)?,
+            gpu: on_gpu.pair(context, samples, &problem)?,
+        });
+    }
+    Ok(races)
+}
+
+/// Direct sums over more and more points on one processor. One that would take long, judged by the one before, is timed
+/// at some of its targets and extrapolated ([`Context::direct_limits`]).
 #[derive(Debug)]
 pub struct DirectSums {
     on: On,
@@ -69,7 +104,14 @@ impl DirectSums {
         }
     }
 
-    /// Times the next one, whose points are in random order; `None` where there is no graphics processor.
+    /// Measures the FMM, and the next direct sum; `None` for a GPU that is not there.
+    pub fn pair<P: Problem>(&mut self, context: &Context, samples: usize, problem: &P) -> Result<Option<Pair>, Error> {
+        let fmm = problem.fmm().measure_on(self.on, context, samples)?;
+        let direct = self.next(context, problem.case(Method::Direct))?;
+        Ok(fmm.zip(direct).map(|(fmm, direct)| Pair { fmm, direct }))
+    }
+
+    /// Times the next direct sum, whose points are in random order; `None` for a GPU that is not there.
     pub fn next<T: Precision, G: Geometry>(
         &mut self,
         context: &Context,
@@ -84,11 +126,12 @@ impl DirectSums {
     }
 }
 
-/// Fewer targets would leave cores idle: of the last of few pieces of work all wait for the slowest core.
+/// A sample has at least this many targets. With fewer, threads would idle while the slowest one finishes its piece.
 const FEWEST_TARGETS: usize = 4096;
 const FEWEST_TARGETS_OF_A_THREAD: usize = 1024;
 
-/// Leaves some of the targets if all would take too long; returns what their time is to be multiplied with.
+/// Cuts the targets to a sample if all would take longer than `longest`; returns the number of targets over that of the
+/// sample.
 fn take_sample<T: Precision, G: Geometry>(
     case: &mut Measurement<'_, T, G>,
     predicted: f64,
@@ -98,45 +141,52 @@ fn take_sample<T: Precision, G: Geometry>(
         return None;
     }
     let n = case.targets.len();
-    // The points are in random order: the first ones are a sample.
     let fewest = FEWEST_TARGETS.max(FEWEST_TARGETS_OF_A_THREAD * rayon::current_num_threads());
     let targets = ((n as f64 * sampled / predicted) as usize).clamp(fewest.min(n), n);
+    // The points are in random order, so the first ones are a sample.
     case.targets = &case.targets[..targets];
     case.sum = case.sum.clone().targets(case.targets);
     Some(n as f64 / targets as f64)
 }
 
-/// Where one method overtakes another.
+/// The size at which one method overtakes another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Crossover {
-    /// At this size.
+    /// This size.
     At(f64),
-    /// Faster from the smallest size on.
+    /// Below the smallest size.
     Below(f64),
-    /// Not faster up to the largest size.
+    /// Above the largest size.
     Above(f64),
 }
 
 impl Crossover {
-    /// Between times of a method and of the slow one it overtakes, by interpolation of their logarithms.
+    /// The size at which the FMM overtakes the direct sum on one processor.
+    pub fn of(races: &[Race], on: fn(&Race) -> Option<Pair>) -> Option<Self> {
+        let pairs = races.iter().filter_map(|race| Some((race.n as f64, on(race)?)));
+        Self::find(pairs.map(|(n, pair)| (n, pair.fmm.seconds.total, pair.direct.seconds)))
+    }
+
+    /// From sizes and the times of the fast and of the slow method, by interpolation of their logarithms.
     pub fn find(times: impl Iterator<Item = (f64, f64, f64)>) -> Option<Self> {
         let points: Vec<(f64, f64)> = times.map(|(n, fast, slow)| (n.ln(), (fast / slow).ln())).collect();
         let (first, last) = (points.first()?, points.last()?);
         if last.1 >= 0.0 {
             return Some(Crossover::Above(last.0.exp()));
         }
-        // The last time that it overtakes: small sums are noisy.
+        // The last crossing counts, as the times of small sums are noisy.
         let crossing = points.windows(2).rev().find(|pair| pair[0].1 >= 0.0);
         Some(crossing.map_or(Crossover::Below(first.0.exp()), |pair| {
             let part = pair[0].1 / (pair[0].1 - pair[1].1);
             Crossover::At((pair[0].0 + part * (pair[1].0 - pair[0].0)).exp())
         }))
     }
+}
 
-    /// For a table.
-    pub fn cell(self) -> Cell {
+impl From<Crossover> for Cell {
+    fn from(crossover: Crossover) -> Self {
         let round = |n: f64| units::count(n.round() as u64);
-        match self {
+        match crossover {
             Crossover::At(n) => Cell::Count(n.round() as u64),
             Crossover::Below(n) => Cell::Text(format!("below {}", round(n))),
             Crossover::Above(n) => Cell::Text(format!("above {}", round(n))),
@@ -172,14 +222,8 @@ mod tests {
             panic!("no crossover")
         };
         assert!((n - 50.0).abs() < 1e-9, "{n}");
-        assert_eq!(
-            Crossover::find(times(1.0)).map(Crossover::cell),
-            Some(Cell::Text("below 10".to_owned()))
-        );
-        assert_eq!(
-            Crossover::find(times(1e4)).map(Crossover::cell),
-            Some(Cell::Text("above 1 000".to_owned()))
-        );
+        assert_eq!(Cell::from(Crossover::find(times(1.0))), "below 10".into());
+        assert_eq!(Cell::from(Crossover::find(times(1e4))), "above 1 000".into());
         assert_eq!(Crossover::find(std::iter::empty()), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The sums of Goude's measurements: the harmonic potential of random strengths, in double precision.
 
 use super::Context;
-use super::measure::{Measured, Measurement, SEED};
+use super::measure::{Measured, Measurement, Problem, SEED};
 use super::published::GOUDE_ORDER;
 use farfield::plane::{Kernel, Plane, PlaneSet, Sum};
 use farfield::points::ChargeDistribution;
@@ -17,13 +17,28 @@ pub struct Vortices {
     strengths: Vec<f64>,
 }
 
+impl Problem for Vortices {
+    type Number = f64;
+    type Geometry = Plane;
+
+    /// FMM or direct sum with p = 17; the library chooses the number of levels.
+    fn case(&self, method: Method) -> Measurement<'_, f64, Plane> {
+        self.with(Options {
+            method,
+            // Direct sums have an order too: with a tolerance, their reciprocals would be only as exact as it asks for.
+            order: Some(GOUDE_ORDER),
+            ..Options::default()
+        })
+    }
+}
+
 impl Vortices {
     /// The first `n` points of a set.
     pub fn new(set: PlaneSet, n: usize) -> Self {
         Self::at(set.generate(n, SEED))
     }
 
-    /// The same, with another standard deviation of the normal and layer sets.
+    /// The same, with the standard deviation `spread` of the normal and layer sets.
     pub fn with_spread(set: PlaneSet, n: usize, spread: f64) -> Self {
         Self::at(set.generate_with_spread(n, SEED, spread))
     }
@@ -33,18 +48,9 @@ impl Vortices {
         Self { points, strengths }
     }
 
-    /// The FMM with p = 17; the library chooses the number of levels.
-    pub fn fmm(&self) -> Measurement<'_, f64, Plane> {
-        self.case(Options {
-            method: Method::Fmm,
-            order: Some(GOUDE_ORDER),
-            ..Options::default()
-        })
-    }
-
-    /// The FMM with another order, its number of levels chosen for the given number of points in a box.
+    /// The FMM of order `order`, its number of levels chosen for `per_box` points in a box.
     pub fn fmm_with(&self, order: usize, per_box: usize) -> Measurement<'_, f64, Plane> {
-        self.case(Options {
+        self.with(Options {
             method: Method::Fmm,
             order: Some(order),
             leaf_capacity: Some(per_box),
@@ -52,17 +58,7 @@ impl Vortices {
         })
     }
 
-    /// The direct sum, its pairs as exact as those of the FMM.
-    pub fn direct(&self) -> Measurement<'_, f64, Plane> {
-        self.case(Options {
-            method: Method::Direct,
-            // With a tolerance instead, reciprocals would be just as exact as that asks for.
-            order: Some(GOUDE_ORDER),
-            ..Options::default()
-        })
-    }
-
-    fn case(&self, options: Options) -> Measurement<'_, f64, Plane> {
+    fn with(&self, options: Options) -> Measurement<'_, f64, Plane> {
         Measurement {
             sum: Sum::new(Kernel::Harmonic, &self.points).options(options),
             strengths: &self.strengths,
@@ -72,9 +68,10 @@ impl Vortices {
     }
 }
 
-/// Seconds of a part of the FMM, as the paper cuts it; the last part is the rest. On our GPU all at the leaves is one
-/// kernel: "P2P + L2P" has the same in it everywhere.
+/// Seconds of a part of the FMM, as the paper cuts it; "total" is the whole, and "Other" the time in no other part. On our
+/// GPU one kernel does all work at the leaves, so "P2P + L2P" compares across processors.
 pub fn seconds_of(part: &str, measured: &Measured) -> f64 {
+    let seconds = &measured.seconds;
     let phases: &[Phase] = match part {
         "P2P" => &[Phase::P2p],
         "Sort" => &[Phase::Sort],
@@ -85,15 +82,15 @@ pub fn seconds_of(part: &str, measured: &Measured) -> f64 {
         "Connect" => &[Phase::Connect],
         "M2M" => &[Phase::M2m],
         "L2L" => &[Phase::L2l],
-        _ => {
-            // What no phase other than the tree's own, which prepares and plans, accounts for.
-            return (measured.seconds.total - measured.in_phases()).max(0.0) + measured.seconds.of(Phase::Tree);
-        }
+        "total" => return seconds.total,
+        // The phase of the tree, which prepares and plans, and the time outside of all phases.
+        _ => return (seconds.total - measured.in_phases()).max(0.0) + seconds.of(Phase::Tree),
     };
-    phases.iter().map(|phase| measured.seconds.of(*phase)).sum()
+    phases.iter().map(|phase| seconds.of(*phase)).sum()
 }
 
-/// Boxes of the finest level in the paper's table 5.1 and figure 5.1: level 8, or as many levels as a wanted size allows.
+/// Boxes of the finest level in the paper's table 5.1 and figure 5.1: level 8, or the finest level that the largest size
+/// allows.
 pub fn boxes(context: &Context) -> usize {
     let most = context.size(75 << 16, 75 << 8) / 75;
     [1 << 16, 1 << 14, 1 << 12, 1 << 10]

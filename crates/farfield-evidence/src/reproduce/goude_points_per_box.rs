@@ -1,15 +1,15 @@
-//! Goude, figures 5.2 and 5.4: how many points a box should hold.
+//! Goude, figures 5.2 and 5.4: the best number of points per box.
 
+use super::chart::Lines;
 use super::goude::{Vortices, levels};
 use super::measure::Measurement;
 use super::published::{
     GOUDE_BEST_PER_BOX, GOUDE_FIGURE_5_2_SIZES, GOUDE_FIGURE_5_4, GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_TOLERANCE,
 };
-use super::table::{Cell, Table};
+use super::table::Table;
 use super::{Context, Reproduction};
 use crate::Error;
-use farfield::plane::Plane;
-use farfield::plane::PlaneSet;
+use farfield::plane::{Plane, PlaneSet};
 use farfield_plot::{Axis, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 use std::collections::btree_map::{BTreeMap, Entry};
 
@@ -19,13 +19,13 @@ pub fn figure_5_2(context: &Context) -> Result<Reproduction, Error> {
     let count = if context.quick { 4 } else { 24 };
     let largest = context.size(largest as usize, 40_000) as f64;
     let wanted: Vec<usize> = (2..=12).map(|k| 5 * k).chain([70, 80, 100, 120, 160]).collect();
-    // Seconds per point of each wanted number, size after size, on the CPU and on the GPU.
+    // Seconds per point for each number of points per box, size after size, on the CPU and on the GPU.
     let mut times = vec![Vec::new(); wanted.len()];
     let mut gpu_times = times.clone();
     for k in 0..count {
         let n = (smallest * (largest / smallest).powf(k as f64 / (count - 1) as f64)).round() as usize;
         let vortices = Vortices::new(PlaneSet::Square, n);
-        // Most of the numbers lead to the same levels.
+        // Several numbers of points per box lead to the same number of levels.
         let mut by_levels = BTreeMap::new();
         for (k, per_box) in wanted.iter().enumerate() {
             let levels = levels(n, *per_box);
@@ -43,53 +43,41 @@ pub fn figure_5_2(context: &Context) -> Result<Reproduction, Error> {
     }
     let (means, best, least) = means_and_best(&wanted, &times);
     let on_gpu = context.gpu.is_some().then(|| means_and_best(&wanted, &gpu_times));
-    let mut table = Table::new([
-        ("points_per_box", "points per box"),
-        ("cpu_ns_per_point", "our CPU (ns per point)"),
-        ("cpu_normalised", "normalised"),
-        ("gpu_device_ns_per_point", "our GPU, device only (ns per point)"),
-        ("gpu_device_normalised", "normalised"),
-    ]);
-    let (mut curve, mut gpu_curve) = (Vec::new(), Vec::new());
-    for (k, (per_box, mean)) in wanted.iter().zip(&means).enumerate() {
-        let gpu = on_gpu.as_ref().map(|(means, _, least)| (means[k], means[k] / least));
-        table.row([
-            Cell::Count(*per_box as u64),
-            Cell::Number(1e9 * mean),
-            Cell::Number(mean / least),
-            gpu.map(|(mean, _)| 1e9 * mean).into(),
-            gpu.map(|(_, ratio)| ratio).into(),
-        ]);
-        curve.push((*per_box as f64, mean / least));
-        gpu_curve.extend(gpu.map(|(_, ratio)| (*per_box as f64, ratio)));
-    }
+    let gpu_at = |k: usize| on_gpu.as_ref().map(|(means, _, least)| (means[k], means[k] / least));
+    let rows: Vec<_> = (0..wanted.len()).map(|k| (wanted[k], means[k], gpu_at(k))).collect();
+    let table = Table::of(&rows)
+        .column("points_per_box", "points per box", |row| row.0)
+        .column("cpu_ns_per_point", "our CPU (ns per point)", |row| 1e9 * row.1)
+        .column("cpu_normalised", "normalised", |row| row.1 / least)
+        .column(
+            "gpu_device_ns_per_point",
+            "our GPU, device only (ns per point)",
+            |row| row.2.map(|(mean, _)| 1e9 * mean),
+        )
+        .column("gpu_device_normalised", "normalised", |row| {
+            row.2.map(|(_, ratio)| ratio)
+        });
     let (cpu, gpu) = GOUDE_BEST_PER_BOX;
-    let mut chart = LineChart::new("Timing against the number of points per box")
+    let chart = LineChart::new("Timing against the number of points per box")
         .subtitle(format!(
             "harmonic potential in the square, p = {GOUDE_ORDER}, {count} sizes; as in Goude and Engblom, figure 5.2"
         ))
         .x_axis(Axis::linear("desired points per box N_{d}"))
         .y_axis(Axis::linear("time, fastest = 1"))
-        .series(Series::new("CPU").points(&curve))
+        .line("CPU", &rows, |row| Some((row.0 as f64, row.1 / least)))
+        .line("GPU", &rows, |row| Some((row.0 as f64, row.2?.1)))
         .reference(ReferenceLine::vertical(cpu as f64).label(format!("Goude: best CPU, {cpu}")))
         .reference(ReferenceLine::vertical(gpu as f64).label(format!("Goude: best GPU, {gpu}")));
-    if !gpu_curve.is_empty() {
-        chart = chart.series(Series::new("GPU").points(&gpu_curve));
-    }
     let best_on_gpu = on_gpu.map_or(String::new(), |(_, best, _)| format!(", {best} on our GPU"));
-    Ok(Reproduction {
-        title: "Goude, figure 5.2: time against the number of points per box, f64".to_owned(),
-        hardware: GOUDE_HARDWARE,
-        tables: vec![("", table)],
-        remarks: vec![
-            format!(
-                "mean time per point of {count} sizes from {smallest:e} to {largest:e}, levels by eq. 5.2; p = \
-                 {GOUDE_ORDER} gives a maximum error of about {GOUDE_TOLERANCE:e}"
-            ),
-            format!("best: {best} points per box on our CPU{best_on_gpu}, {cpu} on the paper's CPU, {gpu} on its GPU"),
-        ],
-        png: chart.to_png()?,
-    })
+    let title = "Goude, figure 5.2: time against the number of points per box, f64";
+    Ok(Reproduction::new(title, GOUDE_HARDWARE, table, chart.to_png()?)
+        .remark(format!(
+            "mean time per point of {count} sizes from {smallest:e} to {largest:e}, levels by eq. 5.2; p = {GOUDE_ORDER} \
+             gives a maximum error of about {GOUDE_TOLERANCE:e}"
+        ))
+        .remark(format!(
+            "best: {best} points per box on our CPU{best_on_gpu}, {cpu} on the paper's CPU, {gpu} on its GPU"
+        )))
 }
 
 /// Figure 5.4: the best number of points per box against the order.
@@ -97,31 +85,30 @@ pub fn figure_5_4(context: &Context) -> Result<Reproduction, Error> {
     let (level, orders): (usize, &[usize]) = if context.quick {
         (3, &[5, 17, 35])
     } else {
-        // So many boxes that what a sum takes however small it is does not count, on a GPU either.
+        // With this many boxes the fixed cost of a sum does not count, on a GPU either.
         (8, &[5, 10, 17, 25, 35, 45, 60])
     };
     let most = if context.quick { 110.0 } else { 300.0 };
-    let mut table = Table::new([
-        ("order", "p"),
-        ("cpu_points_per_box", "best on our CPU"),
-        ("cpu_ns_per_point", "(ns per point)"),
-        ("gpu_device_points_per_box", "best on our GPU, device only"),
-    ]);
-    let (mut curve, mut gpu_curve) = (Vec::new(), Vec::new());
-    for order in orders {
+    let mut rows = Vec::new();
+    for &order in orders {
         context.step(format_args!("p = {order}"));
-        let (times, gpu_times) = times_by_filling(context, level, *order, most)?;
+        let (times, gpu_times) = times_by_filling(context, level, order, most)?;
         let (best, mean) = best_per_box(&times);
-        let gpu = context.gpu.is_some().then(|| best_per_box(&gpu_times).0);
-        table.row([
-            Cell::Count(*order as u64),
-            Cell::Count(best.round() as u64),
-            Cell::Number(1e9 * mean),
-            gpu.map_or(Cell::Missing, |best| Cell::Count(best.round() as u64)),
-        ]);
-        curve.push((*order as f64, best));
-        gpu_curve.extend(gpu.map(|best| (*order as f64, best)));
+        rows.push((
+            order,
+            best,
+            mean,
+            context.gpu.is_some().then(|| best_per_box(&gpu_times).0),
+        ));
     }
+    let table = Table::of(&rows)
+        .column("order", "p", |row| row.0)
+        .column("cpu_points_per_box", "best on our CPU", |row| row.1.round() as usize)
+        .column("cpu_ns_per_point", "(ns per point)", |row| 1e9 * row.2)
+        .column("gpu_device_points_per_box", "best on our GPU, device only", |row| {
+            row.3.map(|best| best.round() as usize)
+        });
+    let curve: Vec<_> = rows.iter().map(|row| (row.0 as f64, row.1)).collect();
     let (intercept, slope) = straight_line(&curve);
     let (cpu, gpu) = GOUDE_BEST_PER_BOX;
     let published = |name: &str, best: usize, marker| {
@@ -129,7 +116,7 @@ pub fn figure_5_4(context: &Context) -> Result<Reproduction, Error> {
             .points(&[(GOUDE_ORDER as f64, best as f64)])
             .style(LineStyle::None, marker)
     };
-    let mut chart = LineChart::new("Best number of points per box against the order")
+    let chart = LineChart::new("Best number of points per box against the order")
         .subtitle(format!(
             "harmonic potential in the square, {} boxes; as in Goude and Engblom, figure 5.4",
             1 << (2 * level)
@@ -138,24 +125,18 @@ pub fn figure_5_4(context: &Context) -> Result<Reproduction, Error> {
         .y_axis(Axis::linear("best points per box N_{d}"))
         .series(Series::new("CPU").points(&curve))
         .series(published("Goude: CPU", cpu, Marker::Square))
-        .series(published("Goude: GPU", gpu, Marker::Triangle));
-    if !gpu_curve.is_empty() {
-        chart = chart.series(Series::new("GPU").points(&gpu_curve));
-    }
-    Ok(Reproduction {
-        title: "Goude, figure 5.4: the best number of points per box against the order, f64".to_owned(),
-        hardware: GOUDE_HARDWARE,
-        tables: vec![("", table)],
-        remarks: vec![
-            format!(
-                "times at level {level}, interpolated over the points in a box; with N_d by eq. 5.2 boxes hold 0.4 to \
-                 1.6 N_d points, and the best N_d has the lowest mean over these"
-            ),
-            format!("straight line through ours: {intercept:.0} + {slope:.2} p"),
-            format!("the paper prints {cpu} (CPU) and {gpu} (GPU) for p = {GOUDE_ORDER}; it says: {GOUDE_FIGURE_5_4}"),
-        ],
-        png: chart.to_png()?,
-    })
+        .series(published("Goude: GPU", gpu, Marker::Triangle))
+        .line("GPU", &rows, |row| Some((row.0 as f64, row.3?)));
+    let title = "Goude, figure 5.4: the best number of points per box against the order, f64";
+    Ok(Reproduction::new(title, GOUDE_HARDWARE, table, chart.to_png()?)
+        .remark(format!(
+            "times at level {level}, interpolated over the points in a box; with N_d by eq. 5.2 boxes hold 0.4 to 1.6 N_d \
+             points, and the best N_d has the lowest mean over these"
+        ))
+        .remark(format!("straight line through ours: {intercept:.0} + {slope:.2} p"))
+        .remark(format!(
+            "the paper prints {cpu} (CPU) and {gpu} (GPU) for p = {GOUDE_ORDER}; it says: {GOUDE_FIGURE_5_4}"
+        )))
 }
 
 /// Seconds per point on the CPU, and on the GPU without copies to and from it.
@@ -183,7 +164,7 @@ fn means_and_best(wanted: &[usize], times: &[Vec<f64>]) -> (Vec<f64>, usize, f64
 /// Times per point against the number of points in a box.
 type Times = Vec<(f64, f64)>;
 
-/// Seconds per point for boxes that hold more and more points, from 4 to `most`, at a fixed level: on the CPU, on the
+/// Seconds per point for boxes that hold more and more points, from 4 to `most`, at a fixed level: on the CPU, and on the
 /// GPU.
 fn times_by_filling(context: &Context, level: usize, order: usize, most: f64) -> Result<(Times, Times), Error> {
     let boxes = 1 << (2 * level);

@@ -1,6 +1,6 @@
 //! The sums of Hu's measurements: between `n` sources and as many other receivers in a cube.
 
-use super::measure::{Measurement, RECEIVER_SEED, SEED};
+use super::measure::{Measurement, Problem, RECEIVER_SEED, SEED};
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::{Method, Precision, Space, Sum};
@@ -9,35 +9,17 @@ use farfield::{Method, Precision, Space, Sum};
 pub const TOLERANCE: f64 = 1e-4;
 
 /// The accuracy in double precision.
-pub const DOUBLE_TOLERANCE: f64 = 1e-6;
+const DOUBLE_TOLERANCE: f64 = 1e-6;
 
-/// What is summed.
-#[derive(Debug, Clone, Copy)]
-pub enum Column {
-    /// The Coulomb potential: no derivative.
-    Coulomb,
-    /// The Coulomb potential and its gradient: one derivative, as the velocity.
-    CoulombGradient,
-    /// The Biot-Savart velocity.
-    BiotSavart,
-}
+/// What is summed: the kernel and its outputs.
+pub type Column = (Kernel, &'static [Output]);
 
-impl Column {
-    fn kernel(self) -> Kernel {
-        match self {
-            Column::Coulomb | Column::CoulombGradient => Kernel::Coulomb,
-            Column::BiotSavart => Kernel::BiotSavart { core: Core::Singular },
-        }
-    }
-
-    fn outputs(self) -> &'static [Output] {
-        match self {
-            Column::Coulomb => &[Output::Potential],
-            Column::CoulombGradient => &[Output::Potential, Output::Gradient],
-            Column::BiotSavart => &[Output::Velocity],
-        }
-    }
-}
+/// The Coulomb potential: no derivative.
+pub const COULOMB: Column = (Kernel::Coulomb, &[Output::Potential]);
+/// The Coulomb potential and its gradient: one derivative, like the velocity.
+pub const COULOMB_GRADIENT: Column = (Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
+/// The Biot-Savart velocity.
+pub const BIOT_SAVART: Column = (Kernel::BiotSavart { core: Core::Singular }, &[Output::Velocity]);
 
 /// Sources, receivers and strengths.
 pub struct Particles<T> {
@@ -48,34 +30,39 @@ pub struct Particles<T> {
 }
 
 impl<T: Precision> Particles<T> {
-    /// `n` sources and as many receivers.
+    /// `n` sources with strengths of both signs, and as many receivers.
     pub fn new(column: Column, n: usize) -> Self {
-        let components = column.kernel().strength_components();
+        Self::with(column, n, ChargeDistribution::Signed)
+    }
+
+    /// The same with strengths of another distribution.
+    pub fn with(column: Column, n: usize, strengths: ChargeDistribution) -> Self {
         Self {
             column,
             sources: PointSet::Cube.generate(n, SEED),
             receivers: PointSet::Cube.generate(n, RECEIVER_SEED),
-            strengths: ChargeDistribution::Signed.generate(n * components, SEED),
+            strengths: strengths.generate(n * column.0.strength_components(), SEED),
         }
     }
+}
+
+impl<T: Precision> Problem for Particles<T> {
+    type Number = T;
+    type Geometry = Space;
 
     /// The sum by a method, to the tolerance of the precision.
-    pub fn case(&self, method: Method) -> Measurement<'_, T, Space> {
+    fn case(&self, method: Method) -> Measurement<'_, T, Space> {
+        let (kernel, outputs) = self.column;
         Measurement {
-            sum: Sum::new(self.column.kernel(), &self.sources)
+            sum: Sum::new(kernel, &self.sources)
                 .targets(&self.receivers)
-                .outputs(self.column.outputs())
+                .outputs(outputs)
                 .method(method)
                 .tolerance(tolerance::<T>()),
             strengths: &self.strengths,
             sources: self.sources.len(),
             targets: &self.receivers,
         }
-    }
-
-    /// The FMM.
-    pub fn fmm(&self) -> Measurement<'_, T, Space> {
-        self.case(Method::Fmm)
     }
 }
 

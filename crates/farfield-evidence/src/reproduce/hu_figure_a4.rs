@@ -1,30 +1,32 @@
 //! Hu, figure A.4: the Biot-Savart FMM by phase.
 
-use super::hu::{Column, Particles, TOLERANCE};
-use super::measure::Measured;
+use super::hu::{BIOT_SAVART, Particles, TOLERANCE};
+use super::measure::{Measured, Problem};
 use super::phases::{self, Bars};
 use super::published::{HU_ERROR_SAMPLES, HU_FIGURE_A4, HU_TABLE_A1_HARDWARE, HU_TABLE_A2};
-use super::table::{Cell, Table};
+use super::table::{Cell, Table, TableOf};
 use super::{Context, Reproduction};
 use crate::Error;
 use farfield_plot::BarChart;
+
+/// A number of points, the measurement, and the same with the time that counts as its total.
+type Row = (usize, Measured, Measured);
 
 /// Measures the figure.
 pub fn run(context: &Context) -> Result<Reproduction, Error> {
     let largest = context.size(usize::MAX, 4096);
     let (mut on_cpu, mut on_gpu) = (Vec::new(), Vec::new());
-    for n in HU_TABLE_A2.iter().map(|row| row.n).filter(|n| *n <= largest) {
+    for n in HU_TABLE_A2.into_iter().map(|(n, _)| n).filter(|n| *n <= largest) {
         context.step(format_args!("N = {n}"));
-        let particles = Particles::<f32>::new(Column::BiotSavart, n);
-        on_cpu.push((n, particles.fmm().measure(context, HU_ERROR_SAMPLES)?));
+        let particles = Particles::<f32>::new(BIOT_SAVART, n);
+        let cpu = particles.fmm().measure(context, HU_ERROR_SAMPLES)?;
+        on_cpu.push((n, cpu, cpu));
         let gpu = particles.fmm().measure_on_gpu(context, HU_ERROR_SAMPLES)?;
-        on_gpu.extend(gpu.map(|gpu| (n, gpu)));
+        on_gpu.extend(gpu.map(|gpu| (n, gpu, gpu.device_only())));
     }
-    let mut tables = vec![("", table(&on_cpu, |measured| measured))];
-    let mut groups = vec![bars("CPU", &on_cpu, |measured| measured)];
+    let mut groups = vec![bars("CPU", &on_cpu)];
     if !on_gpu.is_empty() {
-        tables.push(("gpu", table(&on_gpu, Measured::device_only)));
-        groups.push(bars("GPU, without copies", &on_gpu, Measured::device_only));
+        groups.push(bars("GPU, without copies", &on_gpu));
     }
     let chart = |processor: &str| {
         BarChart::new(format!("Biot-Savart FMM by phase: {processor}"))
@@ -32,53 +34,32 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
             .y_label("share of the time (%)")
             .numbers(false)
     };
-    Ok(Reproduction {
-        title: "Hu, figure A.4: the Biot-Savart FMM by phase, f32".to_owned(),
-        hardware: HU_TABLE_A1_HARDWARE,
-        tables,
-        remarks: vec![
-            format!("tolerance {TOLERANCE:e}; CPU: percentages of the total, from raw points to results"),
-            "GPU (second table): percentages of the time of the device, without copies to and from it".to_owned(),
-            format!("the paper prints no values; it says: {HU_FIGURE_A4}"),
-        ],
-        png: phases::beside(chart, &groups)?,
-    })
-}
-
-/// A row for each number of points; `counted` says which of the time counts.
-fn table(rows: &[(usize, Measured)], counted: fn(Measured) -> Measured) -> Table {
-    let mut columns = vec![
-        ("n".to_owned(), "N".to_owned()),
-        ("total_ms".to_owned(), "total (ms)".to_owned()),
-        ("counted_ms".to_owned(), "100 % (ms)".to_owned()),
-    ];
-    columns.extend(phases::columns("percent", "%"));
-    columns.extend([
-        ("depth".to_owned(), "depth".to_owned()),
-        ("error".to_owned(), "error".to_owned()),
-    ]);
-    let mut table = Table::new(columns);
-    for (n, measured) in rows {
-        let whole = counted(*measured);
-        let mut row = vec![
-            Cell::Count(*n as u64),
-            Cell::milliseconds(measured.seconds.total),
-            Cell::milliseconds(whole.seconds.total),
-        ];
-        row.extend(phases::percentages(&whole).map(phases::cell));
-        let depth = measured.parameters.depth;
-        row.push(depth.map_or(Cell::Missing, |depth| Cell::Count(depth as u64)));
-        row.push(Cell::Small(measured.error));
-        table.row(row);
+    let title = "Hu, figure A.4: the Biot-Savart FMM by phase, f32";
+    let png = phases::beside(chart, &groups)?;
+    let mut reproduction = Reproduction::new(title, HU_TABLE_A1_HARDWARE, table(&on_cpu), png);
+    if !on_gpu.is_empty() {
+        reproduction = reproduction.table("gpu", table(&on_gpu));
     }
-    table
+    Ok(reproduction
+        .remark(format!(
+            "tolerance {TOLERANCE:e}; CPU: percentages of the total, from raw points to results"
+        ))
+        .remark("GPU (second table): percentages of the time of the device, without copies to and from it")
+        .remark(format!("the paper prints no values; it says: {HU_FIGURE_A4}")))
 }
 
-fn bars(name: &str, rows: &[(usize, Measured)], counted: fn(Measured) -> Measured) -> Bars {
-    let bar = |(n, measured): &(usize, Measured)| {
-        let percentages = phases::percentages(&counted(*measured));
-        (format!("2^{{{}}}", n.ilog2()), percentages)
-    };
+fn table(rows: &[Row]) -> TableOf<'_, Row> {
+    let table = Table::of(rows)
+        .column("n", "N", |row| row.0)
+        .column("total_ms", "total (ms)", |row| 1e3 * row.1.seconds.total)
+        .column("counted_ms", "100 % (ms)", |row| 1e3 * row.2.seconds.total);
+    phases::columns(table, "percent", "%", |row| phases::percentages(&row.2))
+        .column("depth", "depth", |row| row.1.parameters.depth)
+        .column("error", "error", |row| Cell::Small(row.1.error))
+}
+
+fn bars(name: &str, rows: &[Row]) -> Bars {
+    let bar = |(n, _, counted): &Row| (format!("2^{{{}}}", n.ilog2()), phases::percentages(counted));
     Bars {
         name: name.to_owned(),
         bars: rows.iter().map(bar).collect(),

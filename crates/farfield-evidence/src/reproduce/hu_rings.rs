@@ -1,35 +1,37 @@
-//! Hu, figures A.1 and A.8 to A.11: two vortex rings and the particles around them, run to where something happens.
+//! Hu, figures A.1 and A.8 to A.11: two vortex rings and the particles around them, until they have passed through each
+//! other twice, or collided.
 //!
-//! As in the paper: rings of radius 0.3 in a unit cube, the polynomial core, the classical stretching, Euler's steps, one
-//! FMM of order 12 in double precision for each. It does not say how far apart the rings are, how thick, or how long a step is.
+//! As in the paper: rings of radius 0.3 in a unit cube, the polynomial core, the classical stretching, Euler's steps, and
+//! one FMM of order 12 in double precision for each step. The paper does not state the distance of the rings, their
+//! thickness, or the time step.
 
 use super::published::{HU_FRAME_S, HU_RING_RADIUS, HU_SIMULATION_HARDWARE, HU_SIMULATION_ORDER, HU_SIMULATION_SIZES};
-use super::table::{Cell, Table};
-use super::{Context, Reproduction};
+use super::table::{Table, TableOf};
+use super::{Context, Reproduction, count};
 use crate::Error;
+use crate::case::case;
 use farfield::Device;
 use farfield::memory::Memory;
-use farfield_io::units;
 use farfield_plot::scene::{Bounds, Camera, Cloud, ColourMap, Exposure, Scene};
 use farfield_plot::{Color, Image};
-use farfield_sim::case::{self, Case};
+use farfield_sim::case::Case;
 use farfield_sim::model::Model;
 use farfield_sim::reference::{passes, thin_rings, thin_rings_of};
 use farfield_sim::vortex::VortexModel;
 use std::time::Instant;
 
-/// Time is counted in this unit, R²/Γ with Γ = 1: a ring moves by about its radius in three of them.
+/// The unit of time, R²/Γ with Γ = 1: a ring moves by about its radius in three of them.
 const UNIT: f64 = HU_RING_RADIUS * HU_RING_RADIUS;
-/// Steps whose time is taken together; what is measured after them waits until they are done.
+/// Steps that are timed together. The measurement after them waits until the GPU has done them.
 const TOGETHER: u64 = 10;
-/// Pictures of a whole run, of which so many are shown, in rows of this many: where it ends is not known before.
+/// Pictures drawn over a run whose end is not known beforehand; those shown of them; and pictures in a row.
 const DRAWN: u64 = 36;
 const SHOWN: usize = 9;
 const COLUMNS: usize = 3;
-/// Leapfrogging ends this long after the second pass. Elements that are stretched without remeshing or viscosity, by Euler's
-/// steps, are soon too far apart to be a ring: at 2^15 of them nothing is left half a unit later.
+/// Leapfrogging ends this long after the second pass. Elements that Euler's steps stretch without remeshing or viscosity
+/// are soon too far apart to be a ring: with 2^15 elements nothing is left half a unit later.
 const AFTERWARDS: f64 = 0.2 * UNIT;
-/// Each of so many pixels.
+/// The size of a picture in pixels.
 const SIZE: [u32; 2] = [480, 400];
 /// The colours of the rings.
 const COLOURS: [Color; 2] = [Color::hex(0xFF_8A3C), Color::hex(0x3F_B8FF)];
@@ -38,11 +40,11 @@ const COLOURS: [Color; 2] = [Color::hex(0xFF_8A3C), Color::hex(0x3F_B8FF)];
 struct Rings {
     figure: &'static str,
     collide: bool,
-    /// Elements around each ring, and layers across its core: together the paper's number, nearly.
+    /// Elements around each ring, and layers across its core: together nearly the paper's number of elements.
     around: usize,
     layers: usize,
     tracers: usize,
-    /// How many of them are drawn.
+    /// The tracers that are drawn.
     drawn: usize,
 }
 
@@ -50,36 +52,36 @@ const FEW_ELEMENTS: (usize, usize) = (108, 2);
 const MANY_ELEMENTS: (usize, usize) = (129, 6);
 
 impl Rings {
-    fn new(figure: &'static str, collide: bool, size: usize, drawn: usize) -> Self {
-        let (elements, tracers) = HU_SIMULATION_SIZES[size];
-        let (around, layers) = if elements > 1 << 12 {
+    /// No larger than the context allows.
+    fn new(
+        context: &Context,
+        figure: &'static str,
+        collide: bool,
+        (paper, tracers): (usize, usize),
+        drawn: usize,
+    ) -> Self {
+        let (around, layers) = if paper > 1 << 12 && elements(MANY_ELEMENTS.0, MANY_ELEMENTS.1) <= context.largest {
             MANY_ELEMENTS
         } else {
             FEW_ELEMENTS
         };
+        let (around, layers, tracers) = if context.quick {
+            (48, 0, 1000)
+        } else {
+            (around, layers, tracers)
+        };
+        let tracers = tracers.min(context.largest);
         Self {
             figure,
             collide,
             around,
             layers,
             tracers,
-            drawn,
+            drawn: drawn.min(tracers),
         }
     }
 
-    /// No larger than wanted.
-    fn at_most(mut self, context: &Context) -> Self {
-        if context.quick {
-            (self.around, self.layers, self.tracers) = (48, 0, 1000);
-        } else if elements(self.around, self.layers) > context.largest {
-            (self.around, self.layers) = FEW_ELEMENTS;
-        }
-        self.tracers = self.tracers.min(context.largest);
-        self.drawn = self.drawn.min(self.tracers);
-        self
-    }
-
-    /// The simulation, with its end.
+    /// The case, with its end.
     fn case(&self, quick: bool) -> Result<Case, Error> {
         let (r, a) = (HU_RING_RADIUS, 0.15 * HU_RING_RADIUS);
         let apart = if self.collide { 1.5 * r } else { r };
@@ -98,7 +100,7 @@ impl Rings {
             layers = self.layers,
             tracers = self.tracers,
         );
-        let mut case = case::read(&text, self.figure, &[])?;
+        let mut case = case::<&str>(&text, &[])?;
         if !self.collide {
             case.time.end = 1.15 * second_pass(&case);
         }
@@ -106,7 +108,7 @@ impl Rings {
     }
 }
 
-/// When thin rings have passed through each other twice.
+/// The time at which thin rings have passed through each other twice.
 fn second_pass(case: &Case) -> f64 {
     let thin = case.vortex.as_ref().and_then(thin_rings_of).unwrap_or_default();
     let theory = thin_rings(&thin, 20.0 * UNIT, 4000);
@@ -118,38 +120,44 @@ fn second_pass(case: &Case) -> f64 {
         .unwrap_or(12.0 * UNIT)
 }
 
-/// Of two rings with layers of elements across their cores.
+/// The number of elements of two rings with `layers` layers across their cores.
 fn elements(around: usize, layers: usize) -> usize {
     2 * around * (1 + 3 * layers * (layers + 1))
 }
 
 /// Figure A.1: leapfrogging, 2^12 elements, 2^14 of 2^18 particles drawn.
 pub fn figure_a1(context: &Context) -> Result<Reproduction, Error> {
-    reproduce(context, Rings::new("A.1", false, 0, 1 << 14))
+    reproduce(context, "A.1", false, 0, 1 << 14)
 }
 
 /// Figure A.8: collision, 2^12 elements, 2^14 of 2^18 particles drawn.
 pub fn figure_a8(context: &Context) -> Result<Reproduction, Error> {
-    reproduce(context, Rings::new("A.8", true, 0, 1 << 14))
+    reproduce(context, "A.8", true, 0, 1 << 14)
 }
 
 /// Figure A.9: leapfrogging, 2^15 elements, 2^15 of 2^18 particles drawn.
 pub fn figure_a9(context: &Context) -> Result<Reproduction, Error> {
-    reproduce(context, Rings::new("A.9", false, 1, 1 << 15))
+    reproduce(context, "A.9", false, 1, 1 << 15)
 }
 
 /// Figure A.10: leapfrogging, 2^15 elements, all of 2^18 particles drawn.
 pub fn figure_a10(context: &Context) -> Result<Reproduction, Error> {
-    reproduce(context, Rings::new("A.10", false, 1, 1 << 18))
+    reproduce(context, "A.10", false, 1, 1 << 18)
 }
 
 /// Figure A.11: leapfrogging, 2^15 elements, all of 2^20 particles drawn.
 pub fn figure_a11(context: &Context) -> Result<Reproduction, Error> {
-    reproduce(context, Rings::new("A.11", false, 2, 1 << 20))
+    reproduce(context, "A.11", false, 2, 1 << 20)
 }
 
-fn reproduce(context: &Context, rings: Rings) -> Result<Reproduction, Error> {
-    let rings = rings.at_most(context);
+fn reproduce(
+    context: &Context,
+    figure: &'static str,
+    collide: bool,
+    size: usize,
+    drawn: usize,
+) -> Result<Reproduction, Error> {
+    let rings = Rings::new(context, figure, collide, HU_SIMULATION_SIZES[size], drawn);
     let case = rings.case(context.quick)?;
     let mut model = VortexModel::new(&case, context.profile.clone())?;
     if context.gpu.is_some() {
@@ -159,20 +167,18 @@ fn reproduce(context: &Context, rings: Rings) -> Result<Reproduction, Error> {
     }
     let watched = watch(context, &rings, &case, &mut model)?;
     let images: Vec<&Image> = watched.moments.iter().map(|moment| &moment.image).collect();
-    let count = units::count(elements(rings.around, rings.layers) as u64);
-    let what = if rings.collide { "collision" } else { "leapfrogging" };
-    Ok(Reproduction {
-        title: format!(
-            "Hu, figure {}: {what} of two rings, {count} elements, {} of {} particles drawn",
-            rings.figure,
-            units::count(rings.drawn as u64),
-            units::count(rings.tracers as u64)
-        ),
-        hardware: HU_SIMULATION_HARDWARE,
-        tables: vec![("", table(&watched))],
-        remarks: remarks(&rings, &case, &watched),
-        png: Image::grid(&images, COLUMNS, 4).to_png()?,
-    })
+    let title = format!(
+        "Hu, figure {}: {} of two rings, {} elements, {} of {} particles drawn",
+        rings.figure,
+        if rings.collide { "collision" } else { "leapfrogging" },
+        count(elements(rings.around, rings.layers)),
+        count(rings.drawn),
+        count(rings.tracers)
+    );
+    let png = Image::grid(&images, COLUMNS, 4).to_png()?;
+    let mut reproduction = Reproduction::new(title, HU_SIMULATION_HARDWARE, table(&watched.moments), png);
+    reproduction.remarks = remarks(&rings, &case, &watched);
+    Ok(reproduction)
 }
 
 /// A moment that was drawn.
@@ -180,7 +186,9 @@ struct Moment {
     step: u64,
     time: f64,
     image: Image,
-    /// Seconds of all steps since the moment before, and of one among the slowest.
+    /// Steps since the moment before; none before the first.
+    steps: u64,
+    /// Seconds of all steps since the moment before, and the largest mean of [`TOGETHER`] steps.
     seconds: f64,
     slowest: f64,
     drawing: f64,
@@ -188,7 +196,7 @@ struct Moment {
     rings: [[f64; 2]; 2],
 }
 
-/// A simulation from its begin to its end.
+/// A simulation from beginning to end.
 struct Watched {
     moments: Vec<Moment>,
     passes: Vec<f64>,
@@ -202,7 +210,7 @@ fn watch(context: &Context, rings: &Rings, case: &Case, model: &mut VortexModel)
     let (mut times, mut places) = (Vec::new(), [Vec::new(), Vec::new()]);
     let mut moments: Vec<Moment> = Vec::new();
     let (mut exposure, mut step, mut is_finite) = (None, 0, true);
-    // The first step compiles kernels and allocates; what it takes is not the time of a frame.
+    // The first evaluation compiles kernels and allocates, which is not the time of a frame.
     model.evaluate()?;
     let (mut seconds, mut slowest) = (0.0, 0.0_f64);
     loop {
@@ -225,6 +233,7 @@ fn watch(context: &Context, rings: &Rings, case: &Case, model: &mut VortexModel)
                 step,
                 time,
                 image: draw(rings, model.tracers()?, time, &mut exposure)?,
+                steps: step - moments.last().map_or(0, |moment: &Moment| moment.step),
                 seconds,
                 slowest,
                 drawing: begin.elapsed().as_secs_f64(),
@@ -259,27 +268,29 @@ fn watch(context: &Context, rings: &Rings, case: &Case, model: &mut VortexModel)
     })
 }
 
-/// As many moments as are shown, evenly over the run; what steps took between them is joined.
+/// The moments that are shown, evenly over the run, with the times of all steps between them.
 fn evenly(moments: Vec<Moment>) -> Vec<Moment> {
     let last = moments.len().saturating_sub(1);
     let shown: Vec<usize> = (0..SHOWN).map(|k| k * last / (SHOWN - 1)).collect();
-    let (mut kept, mut seconds, mut slowest) = (Vec::new(), 0.0, 0.0_f64);
+    let (mut kept, mut steps, mut seconds, mut slowest) = (Vec::new(), 0, 0.0, 0.0_f64);
     for (k, moment) in moments.into_iter().enumerate() {
+        steps += moment.steps;
         seconds += moment.seconds;
         slowest = slowest.max(moment.slowest);
         if shown.contains(&k) {
             kept.push(Moment {
+                steps,
                 seconds,
                 slowest,
                 ..moment
             });
-            (seconds, slowest) = (0.0, 0.0);
+            (steps, seconds, slowest) = (0, 0.0, 0.0);
         }
     }
     kept
 }
 
-/// A picture of some of the particles, as bright as the first.
+/// A picture of some of the particles, with the exposure of the first one.
 fn draw(rings: &Rings, tracers: &[[f64; 3]], time: f64, exposure: &mut Option<Exposure>) -> Result<Image, Error> {
     // The first half began around the first ring, each in random order.
     let half = tracers.len() / 2;
@@ -309,42 +320,23 @@ fn draw(rings: &Rings, tracers: &[[f64; 3]], time: f64, exposure: &mut Option<Ex
     Ok(scene.exposure(exposure).render(&camera)?)
 }
 
-fn table(watched: &Watched) -> Table {
-    let mut table = Table::new([
-        ("step", "step"),
-        ("time", "time"),
-        ("frame_s", "frame (s)"),
-        ("slowest_frame_s", "slowest (s)"),
-        ("paper_from_s", "paper from (s)"),
-        ("paper_to_s", "paper to (s)"),
-        ("picture_s", "picture (s)"),
-        ("ring1_z", "ring 1 z"),
-        ("ring1_radius", "radius"),
-        ("ring2_z", "ring 2 z"),
-        ("ring2_radius", "radius"),
-    ]);
-    let mut before = 0;
-    for moment in &watched.moments {
-        // The first moment has no steps before it.
-        let steps = moment.step - before;
-        before = moment.step;
-        let of_steps = |seconds: f64| match steps {
-            0 => Cell::Missing,
-            _ => Cell::Number(seconds),
-        };
-        let mut row = vec![
-            Cell::Count(moment.step),
-            Cell::Number(moment.time),
-            of_steps(moment.seconds / steps as f64),
-            of_steps(moment.slowest),
-            Cell::Number(HU_FRAME_S.0),
-            Cell::Number(HU_FRAME_S.1),
-            Cell::Number(moment.drawing),
-        ];
-        row.extend(moment.rings.iter().flatten().map(|value| Cell::Number(*value)));
-        table.row(row);
-    }
-    table
+fn table(moments: &[Moment]) -> TableOf<'_, Moment> {
+    Table::of(moments)
+        .column("step", "step", |moment| moment.step)
+        .column("time", "time", |moment| moment.time)
+        .column("frame_s", "frame (s)", |moment| {
+            (moment.steps > 0).then(|| moment.seconds / moment.steps as f64)
+        })
+        .column("slowest_frame_s", "slowest (s)", |moment| {
+            (moment.steps > 0).then_some(moment.slowest)
+        })
+        .column("paper_from_s", "paper from (s)", |_| HU_FRAME_S.0)
+        .column("paper_to_s", "paper to (s)", |_| HU_FRAME_S.1)
+        .column("picture_s", "picture (s)", |moment| moment.drawing)
+        .column("ring1_z", "ring 1 z", |moment| moment.rings[0][0])
+        .column("ring1_radius", "radius", |moment| moment.rings[0][1])
+        .column("ring2_z", "ring 2 z", |moment| moment.rings[1][0])
+        .column("ring2_radius", "radius", |moment| moment.rings[1][1])
 }
 
 fn remarks(rings: &Rings, case: &Case, watched: &Watched) -> Vec<String> {

@@ -1,14 +1,14 @@
 //! Floating-point operations of each operator of the FMM and the treecode in space, counted from their loops: additions,
 //! multiplications and reciprocal square roots one each, fused multiply-adds two.
 //!
-//! Counted is what the algorithm needs. Lanes that idle and rows that pad a tile to its size are not.
+//! The operations that the algorithm needs are counted, without idle lanes and without rows that pad a tile.
 
 use super::measure::{Measured, On};
 use super::published::YOKOTA_P2P_FLOPS;
 use farfield::expansion::coefficient_count;
 use farfield::report::Phase;
 
-/// Sums of a target: the potential and its gradient share all but the last step.
+/// Sums at a target: the potential and the three components of its gradient.
 const SUMS: f64 = 4.0;
 
 /// The operators in the order of Yokota's figure 7.
@@ -22,7 +22,7 @@ pub const OPERATORS: [(&str, Phase); 7] = [
     ("M2P", Phase::M2p),
 ];
 
-/// The operations that a measured sum over `n` bodies took in a phase, all expansions of one order.
+/// The operations of a phase of a measured sum over `n` bodies, with expansions of one order.
 pub fn of_phase(phase: Phase, n: usize, on: On, measured: &Measured) -> f64 {
     let parameters = &measured.parameters;
     let order = parameters.order.unwrap_or(0);
@@ -80,13 +80,13 @@ fn translation(order: usize, on: On) -> f64 {
 
 fn rotated_translation(order: usize) -> f64 {
     let square = |n: usize| (n * n) as f64;
-    // Turning about z mixes cosine and sine of each of these.
+    // A rotation about z mixes the cosine and sine coefficients of each pair.
     let pairs = (order * (order + 1)) as f64 / 2.0;
     let polar: f64 = (0..=order).map(|n| square(n + 1) + square(n)).sum();
     let along: f64 = (0..=order)
         .map(|m| square(order - m + 1) * if m == 0 { 1.0 } else { 2.0 })
         .sum();
-    // There and back; adding to the target.
+    // Rotations there and back, the shift along the axis, and the addition to the target.
     2.0 * 6.0 * pairs + 2.0 * 2.0 * polar + 2.0 * along + coefficients(order)
 }
 
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn rotations_save_a_power_of_the_order_over_a_dense_matrix() {
-        // Order 0: one number; one addition and the products with ones that are not left out.
+        // Order 0: one addition, and products with ones that are not left out.
         assert_eq!(translation(0, On::Gpu), 2.0);
         assert_eq!(translation(0, On::Cpu), 4.0 + 2.0 + 1.0);
         let ratio = |order| translation(order, On::Gpu) / translation(order, On::Cpu);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn operators_on_points_grow_with_the_square_of_the_order() {
-        // 2 + 8 + 5 x 3 + 2 x 6 ... at order 2: 11 + 16 + 15 + 12.
+        // Order 2: 11 + 16 + 15 + 12.
         assert_eq!(basis(2), 54.0);
         assert_eq!(p2m(2), 54.0 + 18.0);
         assert_eq!(l2p(2), 54.0 + 72.0 + 4.0);

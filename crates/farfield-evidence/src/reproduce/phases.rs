@@ -1,14 +1,14 @@
 //! Times by phase, as rows and as stacked bars.
 
 use super::measure::Measured;
-use super::table::Cell;
+use super::table::TableOf;
 use farfield::report::Phase;
 use farfield_plot::{BarChart, Color, Figure, Image, Part};
 
 /// The phases in the order they are stacked, and the rest.
 pub const NAMES: [&str; 10] = ["tree", "p2m", "m2m", "m2l", "p2l", "m2p", "l2l", "l2p", "p2p", "other"];
 
-/// A phase with a smaller part of the total does not take place: that is the reading of a clock.
+/// A phase with a smaller share of the total did not take place: its time is that of reading the clock.
 const LEAST_SHARE: f64 = 1e-4;
 
 /// Seconds of each of [`NAMES`].
@@ -37,10 +37,10 @@ pub struct Bars {
     pub bars: Vec<Bar>,
 }
 
-/// The label of a bar and what its phases take.
+/// The label of a bar and the values of its phases.
 pub type Bar = (String, [f64; NAMES.len()]);
 
-/// Charts side by side, each with the phases that take any time in any of its bars; `chart` makes an empty one by name.
+/// Charts side by side, each with the phases that take time in any of its bars; `chart` makes an empty one by name.
 pub fn beside(chart: impl Fn(&str) -> BarChart, groups: &[Bars]) -> Result<Vec<u8>, farfield_plot::Error> {
     let draw = |group: &Bars| {
         let labels = group.bars.iter().map(|(label, _)| label.as_str());
@@ -50,7 +50,7 @@ pub fn beside(chart: impl Fn(&str) -> BarChart, groups: &[Bars]) -> Result<Vec<u
     Image::grid(&images.iter().collect::<Vec<_>>(), groups.len(), 0).to_png()
 }
 
-/// Stacks the phases. Their colours do not depend on which of them there are.
+/// Stacks the phases. The colour of a phase is the same in every chart.
 pub fn stack(chart: BarChart, bars: &[Bar]) -> BarChart {
     let of_phase = |phase: usize| bars.iter().map(|(_, bar)| bar[phase]).collect::<Vec<_>>();
     let shown = (0..NAMES.len()).filter(|phase| of_phase(*phase).iter().any(|value| *value > 0.0));
@@ -59,18 +59,18 @@ pub fn stack(chart: BarChart, bars: &[Bar]) -> BarChart {
     })
 }
 
-/// The columns of a table that has one for each phase: a name in the file and a heading.
-pub fn columns(suffix: &str, unit: &str) -> [(String, String); NAMES.len()] {
-    NAMES.map(|name| (format!("{name}_{suffix}"), format!("{} {unit}", label(name))))
-}
-
-/// A number, or a dash for a phase that does not take place.
-pub fn cell(value: f64) -> Cell {
-    if value > 0.0 {
-        Cell::Number(value)
-    } else {
-        Cell::Missing
-    }
+/// Adds a column for each phase; a phase that did not take place is missing.
+pub fn columns<'a, R>(
+    table: TableOf<'a, R>,
+    suffix: &str,
+    unit: &str,
+    values: impl Fn(&R) -> [f64; NAMES.len()],
+) -> TableOf<'a, R> {
+    NAMES.into_iter().enumerate().fold(table, |table, (k, name)| {
+        table.column(format!("{name}_{suffix}"), format!("{} {unit}", label(name)), |row| {
+            Some(values(row)[k]).filter(|value| *value > 0.0)
+        })
+    })
 }
 
 /// The papers write operators in capitals.

@@ -18,11 +18,6 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// Milliseconds.
-    pub fn milliseconds(seconds: f64) -> Self {
-        Cell::Number(seconds * 1e3)
-    }
-
     fn text(&self) -> String {
         match self {
             Cell::Missing => "-".to_owned(),
@@ -57,6 +52,24 @@ impl From<f64> for Cell {
     }
 }
 
+impl From<u64> for Cell {
+    fn from(number: u64) -> Self {
+        Cell::Count(number)
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(number: usize) -> Self {
+        Cell::Count(number as u64)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Cell::Text(text.to_owned())
+    }
+}
+
 /// Rows of values under named columns.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
@@ -65,22 +78,43 @@ pub struct Table {
     rows: Vec<Vec<Cell>>,
 }
 
-impl Table {
-    /// A table without rows. Each column has a name for the CSV and a heading for reading.
-    pub fn new<N: Into<String>, H: Into<String>>(columns: impl IntoIterator<Item = (N, H)>) -> Self {
-        let columns = columns
-            .into_iter()
-            .map(|(name, heading)| (name.into(), heading.into()))
-            .collect();
-        Self {
-            columns,
-            rows: Vec::new(),
-        }
-    }
+/// A table with a row for each of `of`, built column by column.
+#[derive(Debug)]
+pub struct TableOf<'a, R> {
+    of: &'a [R],
+    table: Table,
+}
 
-    /// Adds a row; missing values at its end are missing.
-    pub fn row(&mut self, row: impl IntoIterator<Item = Cell>) {
-        self.rows.push(row.into_iter().collect());
+impl<R> TableOf<'_, R> {
+    /// Adds a column: its name in the CSV, its heading, and its value in each row.
+    pub fn column<C: Into<Cell>>(
+        mut self,
+        name: impl Into<String>,
+        heading: impl Into<String>,
+        value: impl Fn(&R) -> C,
+    ) -> Self {
+        self.table.columns.push((name.into(), heading.into()));
+        for (row, of) in self.table.rows.iter_mut().zip(self.of) {
+            row.push(value(of).into());
+        }
+        self
+    }
+}
+
+impl<R> From<TableOf<'_, R>> for Table {
+    fn from(built: TableOf<'_, R>) -> Self {
+        built.table
+    }
+}
+
+impl Table {
+    /// A table of `rows`, to be given columns.
+    pub fn of<R>(rows: &[R]) -> TableOf<'_, R> {
+        let table = Self {
+            columns: Vec::new(),
+            rows: vec![Vec::new(); rows.len()],
+        };
+        TableOf { of: rows, table }
     }
 
     /// How many rows there are.
@@ -91,13 +125,8 @@ impl Table {
     /// Aligned columns; in groups below each other where they are wider than `width`.
     pub fn text(&self, width: Option<usize>) -> String {
         let heading = self.columns.iter().map(|(_, heading)| heading.clone()).collect();
-        let cells = |row: &Vec<Cell>| -> Vec<String> {
-            (0..self.columns.len())
-                .map(|k| row.get(k).unwrap_or(&Cell::Missing).text())
-                .collect()
-        };
         let mut lines: Vec<Vec<String>> = vec![heading];
-        lines.extend(self.rows.iter().map(cells));
+        lines.extend(self.rows.iter().map(|row| row.iter().map(Cell::text).collect()));
         let rule = columns::widths(&lines).iter().map(|width| "-".repeat(*width)).collect();
         lines.insert(1, rule);
         columns::aligned(&lines, false, width)
@@ -108,9 +137,7 @@ impl Table {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         let mut text = names.join(",") + "\n";
         for row in &self.rows {
-            let cells: Vec<String> = (0..self.columns.len())
-                .map(|k| row.get(k).unwrap_or(&Cell::Missing).csv())
-                .collect();
+            let cells: Vec<String> = row.iter().map(Cell::csv).collect();
             text.push_str(&cells.join(","));
             text.push('\n');
         }
@@ -124,9 +151,15 @@ mod tests {
 
     #[test]
     fn a_table_is_aligned_for_reading_and_complete_as_csv() {
-        let mut table = Table::new([("n", "N"), ("time_ms", "time (ms)"), ("gpu_ms", "GPU (ms)")]);
-        table.row([Cell::Count(1024), Cell::milliseconds(0.0123456)]);
-        table.row([Cell::Text("a, b".to_owned()), Cell::Small(f64::NAN), Some(2.0).into()]);
+        let rows: [(Cell, Cell, Option<f64>); 2] = [
+            (1024usize.into(), 12.3456.into(), None),
+            ("a, b".into(), Cell::Small(f64::NAN), Some(2.0)),
+        ];
+        let table: Table = Table::of(&rows)
+            .column("n", "N", |row| row.0.clone())
+            .column("time_ms", "time (ms)", |row| row.1.clone())
+            .column("gpu_ms", "GPU (ms)", |row| row.2)
+            .into();
         assert_eq!(
             table.text(None),
             "    N  time (ms)  GPU (ms)\n\

@@ -1,35 +1,35 @@
 //! van Rees et al., figure 5: rates of the treecode along a simulation of the flow past a sphere.
 //!
-//! The flow itself is ours, with one velocity for all components to a tolerance. At moments spread evenly over the run, the
-//! paper's treecode solves for each component of the stream function on the grid as it is then. At every other of these moments a
-//! flow with half the spacing takes the state over, goes on for a few steps, in which its grid adapts, and is measured too.
+//! The flow itself is ours, which solves for the velocity once, to a tolerance. At moments spread evenly over the run, the
+//! paper's treecode solves for each component of the stream function on the present grid. At every other moment a flow
+//! with half the spacing takes over the state, goes on for a few steps, in which its grid adapts, and is measured too.
 
 use super::published::{VANREES_HARDWARE, VANREES_THETA};
-use super::table::{Cell, Table};
-use super::vanrees::{Precision, beside, gpu, treecode};
+use super::table::{Cell, Table, TableOf};
+use super::vanrees::{Precision, treecode};
 use super::{Context, Reproduction};
 use crate::Error;
-use crate::sphere::sphere;
+use crate::case::built_in;
 use farfield::Device;
 use farfield_grid::poisson::{Accuracy, Poisson, Report};
-use farfield_grid::{BlockId, Forest, Grid};
+use farfield_grid::{BLOCK_POINTS, BlockId, Forest, Grid};
 use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker, Series};
 use farfield_sim::case::Case;
 use farfield_sim::flow::{FlowModel, Setup};
 use farfield_sim::model::{Model, State};
 
-/// Moments of a run that are looked at.
+/// Moments of a run that are measured.
 const SAMPLES: u32 = 12;
-/// Steps that a flow with half the spacing goes on with a state, adapting its grid in each.
+/// Steps of a flow with half the spacing after it took over a state. Its grid adapts in each.
 const STEPS_OF_FINER: u32 = 2;
 /// Steps between lines of progress.
 const STEPS_A_LINE: u64 = 20;
-/// The name of the state in a flow's checkpoints.
+/// The name of the vorticity in a flow's checkpoints.
 const VORTICITY: &str = "vorticity";
 /// The tolerance of the solves beside the paper's.
 const TOLERANCE: f64 = 1e-3;
 
-/// What was measured at a moment, for one component.
+/// A measurement of one component at a moment.
 struct Sample {
     size: &'static str,
     t: f64,
@@ -39,11 +39,12 @@ struct Sample {
     tolerance: Report,
 }
 
-/// A flow to be followed, by what the built-in case is set to.
+/// A flow to be followed.
 struct Resolution {
-    /// The points of a uniform grid, by which the paper names them.
+    /// The size of a uniform grid with the finest spacing, the paper's name.
     name: &'static str,
     points: usize,
+    /// Settings of the built-in case.
     set: &'static [&'static str],
 }
 
@@ -81,28 +82,27 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
         let finer = (fine.points <= context.largest).then_some(fine);
         follow(context, coarse, finer, &mut samples)?;
     }
-    let mut remarks = vec![
-        "direct and indirect: pairs of a point with a source and with an expansion, a second; the seconds are those of all \
-         threads over their number"
-            .to_owned(),
-        format!(
-            "at half the spacing: every other moment, {STEPS_OF_FINER} steps after the state of the coarser flow was taken over and its grid adapted"
-        ),
-        format!("solve: one component with theta {VANREES_THETA} and p = 6; beside it to a tolerance of {TOLERANCE:e}"),
-    ];
-    if samples.iter().all(|sample| sample.hybrid.is_none()) {
-        remarks.push("no graphics processor here: its columns are empty".to_owned());
-    }
-    Ok(Reproduction {
-        title: "van Rees, figure 5: rates along the flow past a sphere, Re 550, to T = 1.5".to_owned(),
-        hardware: VANREES_HARDWARE,
-        tables: vec![("", table(&samples))],
-        remarks,
-        png: figure(&samples).to_png()?,
+    let title = "van Rees, figure 5: rates along the flow past a sphere, Re 550, to T = 1.5";
+    let reproduction = Reproduction::new(title, VANREES_HARDWARE, table(&samples), figure(&samples).to_png()?)
+        .remark(
+            "direct and indirect: pairs of a point with a source and with an expansion, a second; the seconds are those of \
+             all threads over their number",
+        )
+        .remark(format!(
+            "at half the spacing: every other moment, {STEPS_OF_FINER} steps after the state of the coarser flow was taken \
+             over and its grid adapted"
+        ))
+        .remark(format!(
+            "solve: one component with theta {VANREES_THETA} and p = 6; beside it to a tolerance of {TOLERANCE:e}"
+        ));
+    Ok(if context.gpu.is_none() {
+        reproduction.remark("no GPU here: its columns are empty")
+    } else {
+        reproduction
     })
 }
 
-/// A flow, ready to go.
+/// A flow at some moment.
 struct Flow {
     name: &'static str,
     case: Case,
@@ -112,10 +112,10 @@ struct Flow {
 
 impl Flow {
     fn new(context: &Context, resolution: &Resolution) -> Result<Self, Error> {
-        let case = sphere(resolution.set)?;
+        let case = built_in("sphere", resolution.set)?;
         let setup = Setup::new(&case).map_err(|(key, why)| format!("{key}: {why}"))?;
         let mut model = FlowModel::new(&case, context.profile.clone())?;
-        if let Some(gpu) = gpu() {
+        if let Some(gpu) = &context.gpu {
             model.summation().device = Device::Cuda(gpu.properties().ordinal).into();
         }
         Ok(Self {
@@ -126,7 +126,7 @@ impl Flow {
         })
     }
 
-    /// One step, at most as long as what is `left`; returns its length.
+    /// Makes a step of at most `left`; returns its length.
     fn step(&mut self, number: u64, left: f64) -> Result<f64, Error> {
         self.model.evaluate()?;
         let dt = self.model.choose_step(&self.case.time)?.dt.min(left);
@@ -134,7 +134,7 @@ impl Flow {
         Ok(dt)
     }
 
-    /// Goes on for a few steps with the state of a coarser flow.
+    /// Takes over the state of a coarser flow and goes on for a few steps.
     fn take_over(&mut self, state: &State) -> Result<(), Error> {
         self.model.restore(state)?;
         let adapts = self.setup.grid.adapt_every;
@@ -144,9 +144,29 @@ impl Flow {
         Ok(())
     }
 
-    fn measure(&mut self, t: f64, samples: &mut Vec<Sample>) -> Result<(), Error> {
+    /// Solves for each component of the stream function that has sources.
+    fn measure(&mut self, context: &Context, t: f64, samples: &mut Vec<Sample>) -> Result<(), Error> {
         let mut grid = grid_of(&self.setup, &self.model.state()?)?;
-        measure(self.name, t, &mut grid, samples)
+        for (component, channel) in COMPONENTS.into_iter().enumerate() {
+            let largest = grid.largest(channel)?;
+            if largest == 0.0 {
+                continue;
+            }
+            let paper = treecode(VANREES_THETA).threshold(1e-5 * largest);
+            let tolerant = Poisson::new(Accuracy::Tolerance(TOLERANCE)).threshold(1e-5 * largest);
+            let hybrid = context.beside_gpu(&paper);
+            samples.push(Sample {
+                size: self.name,
+                t,
+                component,
+                cores: paper.solve(&mut grid, channel, "psi")?,
+                hybrid: hybrid
+                    .map(|solver| solver.solve(&mut grid, channel, "psi"))
+                    .transpose()?,
+                tolerance: tolerant.solve(&mut grid, channel, "psi")?,
+            });
+        }
+        Ok(())
     }
 }
 
@@ -171,11 +191,11 @@ fn follow(
         if step > 0 && time >= end * f64::from(taken) / f64::from(SAMPLES) {
             let t = 2.0 * flow.setup.speed * time / flow.setup.length;
             context.step(format_args!("{name}, step {step}, T = {t:.3}"));
-            flow.measure(t, samples)?;
+            flow.measure(context, t, samples)?;
             if let Some(finer) = finer.as_mut().filter(|_| taken % 2 == 1) {
                 context.step(format_args!("{}, T = {t:.3}", finer.name));
                 finer.take_over(&flow.model.state()?)?;
-                finer.measure(t, samples)?;
+                finer.measure(context, t, samples)?;
             }
             taken += 1;
         }
@@ -203,10 +223,8 @@ fn grid_of(setup: &Setup, state: &State) -> Result<Grid<Precision>, Error> {
     let mut grid = builder.build()?;
     let omega = state.numbers(VORTICITY)?;
     for (c, component) in COMPONENTS.into_iter().enumerate() {
-        let blocks = grid
-            .values_mut(component)?
-            .chunks_exact_mut(farfield_grid::BLOCK_POINTS);
-        for (values, from) in blocks.zip(omega.chunks_exact(farfield_grid::BLOCK_POINTS).skip(c).step_by(3)) {
+        let blocks = grid.values_mut(component)?.chunks_exact_mut(BLOCK_POINTS);
+        for (values, from) in blocks.zip(omega.chunks_exact(BLOCK_POINTS).skip(c).step_by(3)) {
             for (value, from) in values.iter_mut().zip(from) {
                 *value = *from as Precision;
             }
@@ -217,71 +235,45 @@ fn grid_of(setup: &Setup, state: &State) -> Result<Grid<Precision>, Error> {
 
 const COMPONENTS: [&str; 3] = ["x", "y", "z"];
 
-fn measure(name: &'static str, t: f64, grid: &mut Grid<Precision>, samples: &mut Vec<Sample>) -> Result<(), Error> {
-    let gpu = gpu();
-    for (component, channel) in COMPONENTS.into_iter().enumerate() {
-        let largest = grid.largest(channel)?;
-        if largest == 0.0 {
-            continue;
-        }
-        let paper = treecode(VANREES_THETA).threshold(1e-5 * largest);
-        let tolerant = Poisson::new(Accuracy::Tolerance(TOLERANCE)).threshold(1e-5 * largest);
-        samples.push(Sample {
-            size: name,
-            t,
-            component,
-            cores: paper.solve(grid, channel, "psi")?,
-            hybrid: gpu
-                .as_ref()
-                .map(|gpu| beside(&paper, gpu).solve(grid, channel, "psi"))
-                .transpose()?,
-            tolerance: tolerant.solve(grid, channel, "psi")?,
-        });
-    }
-    Ok(())
+/// The number of interactions, and interactions a second.
+fn rate(count: u64, seconds: f64) -> (f64, f64) {
+    let count = count as f64;
+    (count, if seconds > 0.0 { count / seconds } else { 0.0 })
 }
 
-fn rate(count: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+fn direct(report: &Report) -> (f64, f64) {
+    rate(report.interactions.direct, report.seconds.direct)
 }
 
-fn table(samples: &[Sample]) -> Table {
-    let mut table = Table::new([
-        ("grid", "grid"),
-        ("T", "T"),
-        ("component", "component"),
-        ("points", "points"),
-        ("sources", "sources"),
-        ("direct", "direct"),
-        ("direct_per_s", "direct (1/s)"),
-        ("indirect", "indirect"),
-        ("indirect_per_s", "indirect (1/s)"),
-        ("gpu_direct_per_s", "direct, GPU (1/s)"),
-        ("solve_s", "solve (s)"),
-        ("hybrid_solve_s", "CPU + GPU (s)"),
-        ("tolerance_solve_s", "to tolerance (s)"),
-    ]);
-    for sample in samples {
-        let (cores, counts) = (&sample.cores, sample.cores.interactions);
-        let on_gpu =
-            |value: fn(&Report) -> f64| sample.hybrid.as_ref().map_or(Cell::Missing, |r| Cell::Small(value(r)));
-        table.row([
-            Cell::Text(sample.size.to_owned()),
-            Cell::Number(sample.t),
-            Cell::Text(COMPONENTS[sample.component].to_owned()),
-            Cell::Count(cores.targets as u64),
-            Cell::Count(cores.sources as u64),
-            Cell::Count(counts.direct),
-            Cell::Small(rate(counts.direct, cores.seconds.direct)),
-            Cell::Count(counts.indirect),
-            Cell::Small(rate(counts.indirect, cores.seconds.indirect)),
-            on_gpu(|r| rate(r.interactions.direct, r.seconds.direct)),
-            Cell::Number(cores.seconds.total),
-            on_gpu(|r| r.seconds.total),
-            Cell::Number(sample.tolerance.seconds.total),
-        ]);
-    }
-    table
+fn indirect(report: &Report) -> (f64, f64) {
+    rate(report.interactions.indirect, report.seconds.indirect)
+}
+
+fn table(samples: &[Sample]) -> TableOf<'_, Sample> {
+    Table::of(samples)
+        .column("grid", "grid", |sample| sample.size)
+        .column("T", "T", |sample| sample.t)
+        .column("component", "component", |sample| COMPONENTS[sample.component])
+        .column("points", "points", |sample| sample.cores.targets)
+        .column("sources", "sources", |sample| sample.cores.sources)
+        .column("direct", "direct", |sample| sample.cores.interactions.direct)
+        .column("direct_per_s", "direct (1/s)", |sample| {
+            Cell::Small(direct(&sample.cores).1)
+        })
+        .column("indirect", "indirect", |sample| sample.cores.interactions.indirect)
+        .column("indirect_per_s", "indirect (1/s)", |sample| {
+            Cell::Small(indirect(&sample.cores).1)
+        })
+        .column("gpu_direct_per_s", "direct, GPU (1/s)", |sample| {
+            sample.hybrid.as_ref().map(|report| Cell::Small(direct(report).1))
+        })
+        .column("solve_s", "solve (s)", |sample| sample.cores.seconds.total)
+        .column("hybrid_solve_s", "CPU + GPU (s)", |sample| {
+            sample.hybrid.as_ref().map(|report| Cell::Small(report.seconds.total))
+        })
+        .column("tolerance_solve_s", "to tolerance (s)", |sample| {
+            sample.tolerance.seconds.total
+        })
 }
 
 fn figure(samples: &[Sample]) -> ChartGrid {
@@ -290,7 +282,7 @@ fn figure(samples: &[Sample]) -> ChartGrid {
             .x_axis(Axis::log("interactions"))
             .y_axis(Axis::log("interactions a second"))
     };
-    let (mut direct, mut indirect) = (chart("Direct interactions"), chart("Indirect interactions"));
+    let mut charts = [chart("Direct interactions"), chart("Indirect interactions")];
     let mut sizes: Vec<&str> = Vec::new();
     for sample in samples {
         if !sizes.contains(&sample.size) {
@@ -298,39 +290,22 @@ fn figure(samples: &[Sample]) -> ChartGrid {
         }
     }
     for (k, size) in sizes.into_iter().enumerate() {
-        let of_size = || samples.iter().filter(move |sample| sample.size == size);
-        let series = |name: &str, points: &[(f64, f64)], marker: Marker| {
-            Series::new(format!("{name}, {size}"))
-                .points(points)
-                .style(LineStyle::None, marker)
-                .color(Color::PALETTE[k])
-        };
-        let on_cores: Vec<(f64, f64)> = of_size()
-            .map(|s| (s.cores.interactions.direct, s.cores.seconds.direct))
-            .map(|(count, seconds)| (count as f64, rate(count, seconds)))
-            .collect();
-        direct = direct.series(series("CPU", &on_cores, Marker::Circle));
-        let on_gpu: Vec<(f64, f64)> = of_size()
-            .filter_map(|s| s.hybrid.as_ref())
-            .map(|r| {
-                (
-                    r.interactions.direct as f64,
-                    rate(r.interactions.direct, r.seconds.direct),
-                )
-            })
-            .collect();
-        if !on_gpu.is_empty() {
-            direct = direct.series(series("GPU", &on_gpu, Marker::Triangle));
+        type Line = (usize, &'static str, Marker, fn(&Sample) -> Option<(f64, f64)>);
+        let lines: [Line; 3] = [
+            (0, "CPU", Marker::Circle, |sample| Some(direct(&sample.cores))),
+            (0, "GPU", Marker::Triangle, |sample| sample.hybrid.as_ref().map(direct)),
+            (1, "CPU", Marker::Circle, |sample| Some(indirect(&sample.cores))),
+        ];
+        for (at, name, marker, point) in lines {
+            let of_size = samples.iter().filter(|sample| sample.size == size);
+            let points: Vec<_> = of_size.filter_map(point).collect();
+            if !points.is_empty() {
+                let series = Series::new(format!("{name}, {size}")).points(&points);
+                let series = series.style(LineStyle::None, marker).color(Color::PALETTE[k]);
+                charts[at] = charts[at].clone().series(series);
+            }
         }
-        let of_expansions: Vec<(f64, f64)> = of_size()
-            .map(|s| (s.cores.interactions.indirect, s.cores.seconds.indirect))
-            .map(|(count, seconds)| (count as f64, rate(count, seconds)))
-            .collect();
-        indirect = indirect.series(series("CPU", &of_expansions, Marker::Circle));
     }
-    ChartGrid::new("Flow past a sphere, Re 550, to T = 1.5, theta = 0.5, p = 6")
-        .columns(2)
-        .chart(direct)
-        .chart(indirect)
-        .size(1200, 500)
+    let grid = ChartGrid::new("Flow past a sphere, Re 550, to T = 1.5, theta = 0.5, p = 6").columns(2);
+    charts.into_iter().fold(grid, ChartGrid::chart).size(1200, 500)
 }

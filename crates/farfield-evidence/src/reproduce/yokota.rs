@@ -1,13 +1,13 @@
 //! The sums of Yokota's measurements: accelerations of bodies in a cube, in single precision.
 
-use super::measure::{Measurement, SEED};
+use super::measure::{Measurement, Problem, SEED};
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::{Method, Options, Space, Sum};
 
-/// The accuracy of treecode and FMM alike.
+/// The accuracy of treecode and FMM.
 pub const TOLERANCE: f64 = 1e-4;
-/// Where the true error is measured.
+/// Bodies at which the true error is measured.
 pub const SAMPLES: usize = 100;
 
 /// Bodies in the unit cube.
@@ -19,20 +19,10 @@ pub struct Bodies {
 impl Bodies {
     /// The first `n` bodies.
     pub fn new(n: usize) -> Self {
-        let masses = ChargeDistribution::Positive.generate(n, SEED);
         Self {
             points: PointSet::Cube.generate(n, SEED),
-            masses,
+            masses: ChargeDistribution::Positive.generate(n, SEED),
         }
-    }
-
-    /// The sum by a method, to the tolerance.
-    pub fn case(&self, method: Method) -> Measurement<'_, f32, Space> {
-        self.with(Options {
-            method,
-            tolerance: Some(TOLERANCE),
-            ..Options::default()
-        })
     }
 
     /// The sum with any options.
@@ -45,5 +35,19 @@ impl Bodies {
             sources: self.points.len(),
             targets: &self.points,
         }
+    }
+}
+
+impl Problem for Bodies {
+    type Number = f32;
+    type Geometry = Space;
+
+    /// The sum by a method, to the tolerance.
+    fn case(&self, method: Method) -> Measurement<'_, f32, Space> {
+        self.with(Options {
+            method,
+            tolerance: Some(TOLERANCE),
+            ..Options::default()
+        })
     }
 }

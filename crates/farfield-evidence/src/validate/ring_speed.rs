@@ -1,14 +1,12 @@
 //! The speed of single rings against $U = \frac{\Gamma}{4\pi R}(\ln\frac{8R}{a}-C)$, and of thick ones against the
 //! integral that the formula is the thin limit of.
 
-use super::{Claim, Validation, case};
+use super::{Validation, chart, dashed, line, markers, vortices};
+use crate::Error;
 use farfield::kernel::Core;
-use farfield::tuning::MachineProfile;
-use farfield_plot::{Axis, Color, LineChart, LineStyle, Marker, Series};
-use farfield_sim::Error;
+use farfield_plot::{Axis, Color, LineChart, Marker};
 use farfield_sim::case::CoreName;
 use farfield_sim::reference::{GAUSSIAN_CORE, filament_constant, gaussian_ring_speed, ring_speed};
-use farfield_sim::vortex::VortexModel;
 
 const RING: &str = "time = { end = 1.0, step = 0.1 }\n[sum]\nmethod = \"direct\"\ntolerance = 1e-10\n\
                     [vortex]\n[[vortex.rings]]\nradius = 1.0\ncore = 0.1\n";
@@ -31,8 +29,7 @@ impl Tube {
             format!("vortex.around={}", self.around),
             format!("vortex.rings.0.core={}", self.a),
         ];
-        let mut model = VortexModel::new(&case(RING, &set)?, MachineProfile::default())?;
-        Ok(model.rings()?[0].speed)
+        Ok(vortices(RING, &set)?.1.rings()?[0].speed)
     }
 
     /// The speed of a thin ring with this core.
@@ -45,61 +42,39 @@ impl Tube {
         ring_speed(1.0, 1.0, self.a, constant)
     }
 
-    fn row(&self, label: String, speed: f64) -> (String, Vec<f64>) {
+    fn add_to(&self, found: &mut Validation, label: &str, speed: f64) {
         let thin = self.thin_speed();
         let (layers, around) = (self.layers as f64, self.around as f64);
-        (label, vec![self.a, layers, around, speed, thin, speed / thin - 1.0])
+        found.row(label, [self.a, layers, around, speed, thin, speed / thin - 1.0]);
     }
 }
 
 pub fn run() -> Result<Validation, Error> {
-    let mut found = Found::default();
-    for core in [CoreName::WinckelmansLeonard, CoreName::Gaussian, CoreName::HuPolynomial] {
-        filaments(core, &mut found)?;
+    let columns = [
+        "ring",
+        "core",
+        "layers",
+        "elements_around",
+        "speed",
+        "thin_ring_speed",
+        "relative_difference",
+    ];
+    let mut found = Validation::new("Speed of single vortex rings against theory", &columns);
+    let x = Axis::log("core radius over ring radius a/R");
+    let y = Axis::linear("speed over that of a thin ring");
+    let mut chart =
+        chart("Speed of a vortex ring, over that of a thin one", x, y).subtitle("thin rings: U = Γ/4πR (ln 8R/a - C)");
+    let cores = [CoreName::WinckelmansLeonard, CoreName::Gaussian, CoreName::HuPolynomial];
+    for (k, core) in cores.into_iter().enumerate() {
+        chart = filaments(core, k, &mut found, chart)?;
     }
-    resolved_cores(&mut found)?;
+    chart = resolved_cores(&mut found, chart)?;
     refined_cores(&mut found)?;
-    let mut chart = LineChart::new("Speed of a vortex ring, over that of a thin one")
-        .subtitle("thin rings: U = Γ/4πR (ln 8R/a - C)")
-        .x_axis(Axis::log("core radius over ring radius a/R"))
-        .y_axis(Axis::linear("speed over that of a thin ring"));
-    for series in found.series {
-        chart = chart.series(series);
-    }
-    Ok(Validation {
-        title: "Speed of single vortex rings against theory".to_owned(),
-        columns: vec![
-            "ring",
-            "core",
-            "layers",
-            "elements_around",
-            "speed",
-            "thin_ring_speed",
-            "relative_difference",
-        ],
-        rows: found.rows,
-        figure: Box::new(chart),
-        claims: found.claims,
-    })
+    Ok(found.with(chart))
 }
 
-#[derive(Default)]
-struct Found {
-    rows: Vec<(String, Vec<f64>)>,
-    claims: Vec<Claim>,
-    series: Vec<Series>,
-}
-
-impl Found {
-    fn draw(&mut self, label: &str, points: &[(f64, f64)], line: LineStyle, marker: Marker) {
-        let color = Color::PALETTE[self.series.len()];
-        self.series
-            .push(Series::new(label).points(points).style(line, marker).color(color));
-    }
-}
-
-/// Single filaments, for which the formula is made, with the constant of their core.
-fn filaments(core: CoreName, found: &mut Found) -> Result<(), Error> {
+/// Single filaments, for which the formula is made, with the constant of their core; drawn in colour `k`.
+fn filaments(core: CoreName, k: usize, found: &mut Validation, chart: LineChart) -> Result<LineChart, Error> {
     let label = format!("{} filament", Core::from(core).name());
     let mut points = Vec::new();
     for a in [0.02, 0.05, 0.1, 0.2] {
@@ -111,20 +86,18 @@ fn filaments(core: CoreName, found: &mut Found) -> Result<(), Error> {
             around: (26.0 / a).ceil() as usize,
         };
         let speed = tube.speed()?;
-        found.rows.push(tube.row(label.clone(), speed));
-        points.push((a, speed / tube.thin_speed()));
-        found.claims.push(Claim::below(
-            format!("{label}, a/R = {a}: relative difference from the formula"),
-            (speed / tube.thin_speed() - 1.0).abs(),
-            0.01,
-        ));
+        let ratio = speed / tube.thin_speed();
+        tube.add_to(found, &label, speed);
+        points.push((a, ratio));
+        let text = format!("{label}, a/R = {a}: relative difference from the formula");
+        found.below(text, (ratio - 1.0).abs(), 0.01);
     }
-    found.draw(&label, &points, LineStyle::Solid, Marker::Circle);
-    Ok(())
+    Ok(chart.series(line(label, &points, k, Marker::Circle)))
 }
 
 /// Resolved Gaussian cores: against the formula where rings are thin, against the integral everywhere.
-fn resolved_cores(found: &mut Found) -> Result<(), Error> {
+fn resolved_cores(found: &mut Validation, chart: LineChart) -> Result<LineChart, Error> {
+    let label = "gaussian, resolved core";
     let (mut points, mut exact_points) = (Vec::new(), Vec::new());
     for a in [0.06, 0.1, 0.15, 0.2] {
         let tube = Tube {
@@ -134,36 +107,29 @@ fn resolved_cores(found: &mut Found) -> Result<(), Error> {
             around: (13.0 / a).ceil() as usize,
         };
         let (speed, exact, thin) = (tube.speed()?, gaussian_ring_speed(a), tube.thin_speed());
-        found.rows.push(tube.row("gaussian, resolved core".to_owned(), speed));
-        let row = vec![a, 0.0, 0.0, exact, thin, exact / thin - 1.0];
-        found.rows.push(("gaussian core, integral".to_owned(), row));
+        tube.add_to(found, label, speed);
+        found.row(
+            "gaussian core, integral",
+            [a, 0.0, 0.0, exact, thin, exact / thin - 1.0],
+        );
         points.push((a, speed / thin));
         exact_points.push((a, exact / thin));
         if a <= 0.1 {
-            found.claims.push(Claim::below(
-                format!("gaussian, resolved core, a/R = {a}: relative difference from the formula"),
-                (speed / thin - 1.0).abs(),
-                0.01,
-            ));
+            let text = format!("{label}, a/R = {a}: relative difference from the formula");
+            found.below(text, (speed / thin - 1.0).abs(), 0.01);
         }
-        found.claims.push(Claim::below(
-            format!("gaussian, resolved core, a/R = {a}: relative difference from the integral"),
-            (speed / exact - 1.0).abs(),
-            0.005,
-        ));
+        let text = format!("{label}, a/R = {a}: relative difference from the integral");
+        found.below(text, (speed / exact - 1.0).abs(), 0.005);
     }
-    found.draw("gaussian, resolved core", &points, LineStyle::None, Marker::Square);
-    found.draw(
+    Ok(chart.series(markers(label, &points, 3, Marker::Square)).series(dashed(
         "gaussian core, integral",
         &exact_points,
-        LineStyle::Dashed,
-        Marker::None,
-    );
-    Ok(())
+        Color::PALETTE[4],
+    )))
 }
 
 /// More layers come closer to the integral.
-fn refined_cores(found: &mut Found) -> Result<(), Error> {
+fn refined_cores(found: &mut Validation) -> Result<(), Error> {
     let a = 0.1;
     let exact = gaussian_ring_speed(a);
     let mut errors = Vec::new();
@@ -175,17 +141,15 @@ fn refined_cores(found: &mut Found) -> Result<(), Error> {
             around: 200,
         };
         let speed = tube.speed()?;
-        found.rows.push(tube.row("gaussian, refined core".to_owned(), speed));
+        tube.add_to(found, "gaussian, refined core", speed);
         errors.push((speed / exact - 1.0).abs());
     }
     let falls = errors.windows(2).all(|pair| pair[1] < 0.6 * pair[0]);
     let list: Vec<String> = errors.iter().map(|error| format!("{error:.1e}")).collect();
-    found.claims.push(Claim {
-        text: format!(
-            "gaussian, a/R = {a}, with 1, 2, 4 layers: relative differences from the integral {}",
-            list.join(", ")
-        ),
-        holds: falls,
-    });
+    let list = list.join(", ");
+    found.claim(
+        format!("gaussian, a/R = {a}, with 1, 2, 4 layers: relative differences from the integral {list}"),
+        falls,
+    );
     Ok(())
 }

@@ -1,13 +1,13 @@
-//! A sphere that starts at once, Reynolds number 550, against a reference, at three resolutions: drag three ways, friction, and the
-//! wake.
+//! An impulsively started sphere, Reynolds number 550, against a reference at three resolutions: drag by three methods,
+//! friction, and the wake.
 
-use super::{Claim, Validation};
-use crate::sphere::sphere;
+use super::{Validation, chart, dashed, line};
+use crate::Error;
+use crate::case::built_in;
 use farfield::Device;
 use farfield::tuning::MachineProfile;
 use farfield_grid::poisson::PoissonDevice;
-use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker, Series};
-use farfield_sim::Error;
+use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, Marker};
 use farfield_sim::case::Case;
 use farfield_sim::flow::FlowModel;
 use farfield_sim::reference::sphere_drag::{Row, TABLE, at};
@@ -16,9 +16,9 @@ use farfield_sim::reference::sphere_drag::{Row, TABLE, at};
 struct Resolution {
     /// Points across the diameter.
     points: u32,
-    /// What makes the built-in case have them.
+    /// The setting of the built-in case.
     set: &'static str,
-    /// From which T on the drag is to be how close.
+    /// The T from which on the drag is compared, and the largest relative error.
     drag: Option<(f64, f64)>,
 }
 
@@ -46,18 +46,19 @@ const FINE: Resolution = Resolution {
 /// Rows of the reference that are compared, in T.
 const FROM: f64 = 0.05;
 const TO: f64 = 5.0;
-/// Errors of different resolutions are compared from here on: earlier the layer on the wall is thinner than a coarse spacing.
+/// Errors of different resolutions are compared from this T on. Earlier the layer on the wall is thinner than a coarse
+/// spacing.
 const ALL_RESOLVE_FROM: f64 = 0.5;
-/// The wake is compared from here on: before, it is no longer than a few spacings.
+/// The wake is compared from this T on. Earlier it is no longer than a few spacings.
 const WAKE_FROM: f64 = 1.0;
-/// How far the angle may be off, in degrees, the length of the wake, in spacings, and friction, as a share.
+/// The largest errors of the angle in degrees, of the length of the wake in spacings, and of friction, relative.
 const ANGLE: f64 = 3.0;
 const WAKE: f64 = 0.5;
 const FRICTION: f64 = 0.06;
-/// The most lift there may be over the drag.
+/// The largest lift over the drag.
 const LIFT: f64 = 1e-3;
 
-/// What is taken from each moment of a run.
+/// The diagnostics that make a [`Moment`].
 const COLUMNS: [&str; 9] = [
     "T",
     "drag_penalty",
@@ -70,7 +71,7 @@ const COLUMNS: [&str; 9] = [
     "lift_z",
 ];
 
-/// Forces by penalisation, from the impulse and from a control volume: their places in a [`Moment`] and names.
+/// The methods of the drag, in the order of a [`Moment`].
 const WAYS: [&str; 3] = ["penalisation", "impulse", "control volume"];
 
 /// A moment of a run.
@@ -94,36 +95,37 @@ pub fn run(device: PoissonDevice) -> Result<Validation, Error> {
         _ => [QUARTER, DEFAULT, FINE],
     };
     let mut courses: Vec<(&Resolution, Course)> = Vec::new();
-    // To the last T that is compared; T is twice the time.
+    // The last T that is compared; T is twice the time.
     let end = format!("time.end={}", 0.5 * TO);
     for resolution in &resolutions {
-        courses.push((resolution, simulate(&sphere(&[resolution.set, &end])?, device)?));
+        courses.push((
+            resolution,
+            simulate(&built_in("sphere", &[resolution.set, &end])?, device)?,
+        ));
     }
-    Ok(Validation {
-        title: "Drag of a sphere, Reynolds number 550, against a reference".to_owned(),
-        columns: vec![
-            "T",
-            "reference",
-            "penalty_coarse",
-            "impulse_coarse",
-            "control_coarse",
-            "penalty_middle",
-            "impulse_middle",
-            "control_middle",
-            "penalty_finest",
-            "impulse_finest",
-            "control_finest",
-            "friction_reference",
-            "friction",
-            "separation_reference",
-            "separation",
-            "wake_length_reference",
-            "wake_length",
-        ],
-        rows: rows_from(FROM).map(|known| table_row(known, &courses)).collect(),
-        figure: Box::new(figure(&courses)),
-        claims: claims(&courses),
-    })
+    let columns = [
+        "T",
+        "reference",
+        "penalty_coarse",
+        "impulse_coarse",
+        "control_coarse",
+        "penalty_middle",
+        "impulse_middle",
+        "control_middle",
+        "penalty_finest",
+        "impulse_finest",
+        "control_finest",
+        "friction_reference",
+        "friction",
+        "separation_reference",
+        "separation",
+        "wake_length_reference",
+        "wake_length",
+    ];
+    let mut found = Validation::new("Drag of a sphere, Reynolds number 550, against a reference", &columns);
+    found.rows = rows_from(FROM).map(|known| table_row(known, &courses)).collect();
+    claim(&mut found, &courses);
+    Ok(found.with(figure(&courses)))
 }
 
 /// The rows of the reference that are compared.
@@ -170,7 +172,7 @@ fn simulate(case: &Case, device: PoissonDevice) -> Result<Course, Error> {
     Ok(course)
 }
 
-/// A moment at some T, linear between steps; not a number after the last.
+/// The moment at T = `t`, linear between steps; NaN after the last.
 fn moment_at(course: &Course, t: f64) -> Moment {
     let after = course.iter().position(|moment| moment.t >= t - 1e-9);
     let (before, after) = match after {
@@ -201,42 +203,37 @@ fn moment_at(course: &Course, t: f64) -> Moment {
     }
 }
 
-/// The largest difference from the reference from some T on; not a number if one is not.
+/// The largest difference from the reference from T = `from` on; NaN if any difference is.
 fn largest(course: &Course, from: f64, difference: impl Fn(&Moment, &Row) -> f64) -> f64 {
     let differences = rows_from(from).map(|known| difference(&moment_at(course, known.t), known).abs());
     differences.fold(0.0, |most, now| if now > most || now.is_nan() { now } else { most })
 }
 
-fn claims(courses: &[(&Resolution, Course)]) -> Vec<Claim> {
-    let mut claims = Vec::new();
+fn claim(found: &mut Validation, courses: &[(&Resolution, Course)]) {
     for (way, name) in WAYS.iter().enumerate() {
         let error =
             |course: &Course, from: f64| largest(course, from, |found, known| found.drag[way] / known.drag - 1.0);
         for (resolution, course) in courses {
             if let Some((from, within)) = resolution.drag {
                 let points = resolution.points;
-                claims.push(Claim::below(
-                    format!("drag from {name}, {points} points across, T from {from} to {TO}: largest relative error"),
-                    error(course, from),
-                    within,
-                ));
+                let text =
+                    format!("drag from {name}, {points} points across, T from {from} to {TO}: largest relative error");
+                found.below(text, error(course, from), within);
             }
         }
         let errors: Vec<f64> = courses
             .iter()
             .map(|(_, course)| error(course, ALL_RESOLVE_FROM))
             .collect();
-        claims.push(Claim {
-            text: format!(
-                "drag from {name}, T from {ALL_RESOLVE_FROM} on: errors fall with the resolution: {errors:.4?}"
-            ),
-            holds: errors.windows(2).all(|pair| pair[1] < pair[0]),
-        });
+        found.claim(
+            format!("drag from {name}, T from {ALL_RESOLVE_FROM} on: errors fall with the resolution: {errors:.4?}"),
+            errors.windows(2).all(|pair| pair[1] < pair[0]),
+        );
     }
     if let Some((finest, course)) = courses.last() {
         let mut below = |what: &str, from: f64, value: f64, limit: f64| {
             let text = format!("{what}, {} points across, T from {from} on", finest.points);
-            claims.push(Claim::below(text, value, limit));
+            found.below(text, value, limit);
         };
         let friction = largest(course, ALL_RESOLVE_FROM, |found, known| {
             found.friction / known.friction - 1.0
@@ -253,47 +250,54 @@ fn claims(courses: &[(&Resolution, Course)]) -> Vec<Claim> {
             .fold(0.0, f64::max);
         below("lift over drag", FROM, lift, LIFT);
     }
-    claims
 }
 
 fn figure(courses: &[(&Resolution, Course)]) -> ChartGrid {
-    let chart = |title: &str, axis: Axis| LineChart::new(title).x_axis(Axis::linear("T = U t / R")).y_axis(axis);
-    let mut drag = chart(
-        "Drag coefficient from the impulse",
-        Axis::linear("coefficient").range(0.4, 1.6),
-    );
-    let mut error = chart("Relative error", Axis::linear("error").range(-0.2, 0.2));
-    let mut angle = chart("Angle of separation", Axis::linear("degrees").range(100.0, 160.0));
-    let mut wake = chart("Length of the wake", Axis::linear("diameters"));
-    for (k, (resolution, course)) in courses.iter().enumerate() {
-        let series = |from: f64, of: &dyn Fn(&Moment) -> f64| {
-            let moments = course.iter().filter(|moment| moment.t >= from);
-            let points: Vec<(f64, f64)> = moments.map(|moment| (moment.t, of(moment))).collect();
-            Series::new(format!("D/h = {}", resolution.points))
-                .points(&points)
-                .style(LineStyle::Solid, Marker::None)
-                .color(Color::PALETTE[k])
-        };
-        drag = drag.series(series(0.1, &|m| m.drag[1]));
-        error = error.series(series(0.1, &|m| m.drag[1] / at(m.t) - 1.0));
-        angle = angle.series(series(0.7, &|m| m.separation));
-        wake = wake.series(series(0.7, &|m| m.wake));
-    }
-    let reference = |points: &[(f64, f64)]| {
-        Series::new("reference")
-            .points(points)
-            .style(LineStyle::Dashed, Marker::None)
-            .color(Color::INK)
+    /// A value of a moment, and the same of the reference.
+    type Line = (fn(&Moment) -> f64, Option<fn(&Row) -> f64>);
+    let panel = |title: &str, axis: Axis, from: f64, (value, reference): Line| {
+        let empty: LineChart = chart(title, Axis::linear("T = U t / R"), axis);
+        let chart = courses
+            .iter()
+            .enumerate()
+            .fold(empty, |chart, (k, (resolution, course))| {
+                let moments = course.iter().filter(|moment| moment.t >= from);
+                let points: Vec<_> = moments.map(|moment| (moment.t, value(moment))).collect();
+                chart.series(line(format!("D/h = {}", resolution.points), &points, k, Marker::None))
+            });
+        let Some(reference) = reference else { return chart };
+        let points: Vec<_> = rows_from(from).map(|row| (row.t, reference(row))).collect();
+        chart.series(dashed("reference", &points, Color::INK))
     };
-    let of = |from: f64, value: fn(&Row) -> f64| -> Vec<(f64, f64)> {
-        rows_from(from).map(|row| (row.t, value(row))).collect()
-    };
+    let coefficient = Axis::linear("coefficient").range(0.4, 1.6);
+    let error = Axis::linear("error").range(-0.2, 0.2);
+    let degrees = Axis::linear("degrees").range(100.0, 160.0);
     ChartGrid::new("Sphere, impulsively started, Reynolds number 550")
         .columns(2)
-        .chart(drag.series(reference(&of(0.1, |row| row.drag))))
-        .chart(error)
-        .chart(angle.series(reference(&of(0.7, |row| row.separation))))
-        .chart(wake.series(reference(&of(0.7, |row| row.wake))))
+        .chart(panel(
+            "Drag coefficient from the impulse",
+            coefficient,
+            0.1,
+            (|moment| moment.drag[1], Some(|row| row.drag)),
+        ))
+        .chart(panel(
+            "Relative error",
+            error,
+            0.1,
+            (|moment| moment.drag[1] / at(moment.t) - 1.0, None),
+        ))
+        .chart(panel(
+            "Angle of separation",
+            degrees,
+            0.7,
+            (|moment| moment.separation, Some(|row| row.separation)),
+        ))
+        .chart(panel(
+            "Length of the wake",
+            Axis::linear("diameters"),
+            0.7,
+            (|moment| moment.wake, Some(|row| row.wake)),
+        ))
         .size(1200, 900)
 }
 
@@ -319,8 +323,10 @@ mod tests {
         let [coarse, middle] = [course(1.05, 1.0), course(1.01, 1.0)];
         let failing = |finest: Course| -> Vec<String> {
             let courses = [(&QUARTER, coarse.clone()), (&DEFAULT, middle.clone()), (&FINE, finest)];
-            let all = claims(&courses).into_iter();
-            all.filter(|claim| !claim.holds).map(|claim| claim.text).collect()
+            let mut found = Validation::new("", &[]);
+            claim(&mut found, &courses);
+            let failing = found.claims.into_iter().filter(|(_, holds)| !holds);
+            failing.map(|(text, _)| text).collect()
         };
         assert_eq!(failing(course(1.001, 1.0)), Vec::<String>::new());
         let worse = failing(course(1.04, 1.0));

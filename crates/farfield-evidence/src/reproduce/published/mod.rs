@@ -1,4 +1,4 @@
-//! Numbers published in the papers that this program measures itself against.
+//! Numbers of the papers that our own are compared with.
 //!
 //! * *Hu*: Hu, Gumerov and Duraiswami, "GPU accelerated fast multipole methods for vortex particle
 //!   simulation".
@@ -8,17 +8,11 @@
 //! * *van Rees*: van Rees, Rossinelli, Hadjidoukas and Koumoutsakos, "High performance CPU/GPU
 //!   multiresolution Poisson solver".
 //!
-//! Every constant names the table or section it comes from. Only numbers that the text or a table
-//! states are here. The curves and bars of the figures are pictures without printed values, so for
-//! those there is just what the text says about them; nothing was read off a plot.
+//! Every constant names the table or section it comes from. All numbers are stated in the text or in a table; none was
+//! read off a plot. Where a figure has no printed values, the constant is what the text says about it.
 //!
-//! The papers used graphics processors of 2010 to 2012. Their absolute times are context, not a
-//! target: what can be compared is how times grow, where methods overtake each other, and ratios.
-
-#![allow(
-    dead_code,
-    reason = "this is the complete record of the numbers; a given comparison uses some of them"
-)]
+//! The papers used GPUs of 2010 to 2012. Their absolute times are context, not a target: growth, crossovers and ratios
+//! can be compared.
 
 mod goude;
 mod hu;
@@ -35,8 +29,8 @@ pub use yokota::*;
 pub struct Hardware {
     /// The processor.
     pub cpu: &'static str,
-    /// The graphics processor.
+    /// The GPU.
     pub gpu: &'static str,
-    /// Anything else the paper says about the set-up.
+    /// Precision and software.
     pub notes: &'static str,
 }

@@ -9,61 +9,21 @@ pub const YOKOTA_HARDWARE: Hardware = Hardware {
     notes: "gcc 4.3 -O3 for the CPU codes, nvcc with fast math for the GPU codes",
 };
 
-/// Numbers of bodies at which one method overtakes another on one kind of processor.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Crossovers {
-    /// The treecode overtakes the direct sum.
-    pub treecode_direct: f64,
-    /// The FMM overtakes the direct sum.
-    pub fmm_direct: f64,
-    /// The FMM overtakes the treecode; `None` where the paper finds it unclear in its range.
-    pub fmm_treecode: Option<f64>,
-}
+/// Numbers of bodies at which the treecode overtakes the direct sum, the FMM the direct sum, and the FMM the treecode, on
+/// the CPU (Yokota, section 4, on figure 5).
+pub const YOKOTA_CPU_CROSSOVERS: [Option<f64>; 3] = [Some(3e3), Some(3e3), Some(3e3)];
 
-/// Crossovers on the CPU (Yokota, section 4, on figure 5).
-pub const YOKOTA_CPU_CROSSOVERS: Crossovers = Crossovers {
-    treecode_direct: 3e3,
-    fmm_direct: 3e3,
-    fmm_treecode: Some(3e3),
-};
+/// The same on the GPU; the paper finds the last one unclear in its range.
+pub const YOKOTA_GPU_CROSSOVERS: [Option<f64>; 3] = [Some(2e4), Some(4e4), None];
 
-/// Crossovers on the GPU (Yokota, section 4, on figure 5).
-pub const YOKOTA_GPU_CROSSOVERS: Crossovers = Crossovers {
-    treecode_direct: 2e4,
-    fmm_direct: 4e4,
-    fmm_treecode: None,
-};
-
-/// How many times faster the GPU is than one CPU core, by method.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GpuSpeedups {
-    /// Direct sum.
-    pub direct: f64,
-    /// Treecode.
-    pub treecode: f64,
-    /// FMM.
-    pub fmm: f64,
-}
-
-/// Speed-ups of the GPU, all of them stated as approximate (Yokota, section 4, on figure 5).
-pub const YOKOTA_GPU_SPEEDUPS: GpuSpeedups = GpuSpeedups {
-    direct: 300.0,
-    treecode: 100.0,
-    fmm: 30.0,
-};
-
-/// Below this number of bodies the construction of the tree slows the GPU versions down (Yokota,
-/// section 4, on figure 5).
-pub const YOKOTA_GPU_OVERHEAD_BELOW: f64 = 1e4;
-
-/// Speed-up of the fast algorithms over the direct sum on the GPU, as numbers of bodies and factors;
-/// the first one is stated as approximate (Yokota, section 7).
-pub const YOKOTA_FAST_OVER_DIRECT: [(f64, f64); 2] = [(1e6, 15.0), (1e7, 150.0)];
+/// The speed of the GPU over that of one CPU core, of direct sum, treecode and FMM, all of them stated as approximate
+/// (Yokota, section 4, on figure 5).
+pub const YOKOTA_GPU_SPEEDUPS: [f64; 3] = [300.0, 100.0, 30.0];
 
 /// Number of bodies in figure 6, the time by phase on the GPU (Yokota, section 4).
 pub const YOKOTA_FIGURE_6_N: f64 = 1e7;
 
-/// What Yokota's section 4 says about figure 6. It gives no times for it.
+/// What Yokota's section 4 says about figure 6. It gives no times.
 pub const YOKOTA_FIGURE_6: [&str; 6] = [
     "P2P takes the same time in both methods, since they use the same neighbour lists",
     "P2M takes longer in the FMM, which needs a higher order for the same accuracy",
@@ -73,15 +33,13 @@ pub const YOKOTA_FIGURE_6: [&str; 6] = [
     "sorting and all else (allocation, tree, interaction lists) run on the CPU",
 ];
 
-/// On the CPU, P2P and M2P or M2L together take more than this part of the time (Yokota, section 4).
+/// On the CPU, P2P and M2P or M2L together take more than this share of the time (Yokota, section 4).
 pub const YOKOTA_CPU_MAIN_PHASES: f64 = 0.99;
 
-/// The opening angle that the FMM neighbour list amounts to, for treecode and FMM alike (Yokota,
-/// section 4).
+/// The opening angle that the neighbour lists of treecode and FMM correspond to (Yokota, section 4).
 pub const YOKOTA_OPENING_ANGLE: f64 = 2.0 / 3.0;
 
-/// Rate of P2P on the GPU for the larger problems in Gflop/s, "in the order of 300" (Yokota,
-/// section 4, on figure 7).
+/// The rate of P2P on the GPU for larger problems in Gflop/s, "in the order of 300" (Yokota, section 4, on figure 7).
 pub const YOKOTA_P2P_GFLOPS: f64 = 300.0;
 
 /// Floating-point operations that Yokota counts per P2P interaction (section 5.1).
@@ -95,7 +53,7 @@ mod tests {
     fn crossovers_have_the_stated_orders_of_magnitude() {
         // Section 7: in the order of 10^3 on the CPU and of 10^4 on the GPU.
         for (crossovers, order) in [(YOKOTA_CPU_CROSSOVERS, 1e3), (YOKOTA_GPU_CROSSOVERS, 1e4)] {
-            for n in [crossovers.treecode_direct, crossovers.fmm_direct] {
+            for n in crossovers.into_iter().flatten() {
                 assert!((order..10.0 * order).contains(&n));
             }
         }

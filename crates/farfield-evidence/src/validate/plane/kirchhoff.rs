@@ -2,12 +2,12 @@
 //! (Kirchhoff 1876).
 
 use super::{advance, measured, model};
-use crate::validate::{Claim, Validation};
-use farfield_plot::{Axis, Color, LineChart, LineStyle, Marker, Series};
-use farfield_sim::Error;
+use crate::Error;
+use crate::validate::{Validation, chart, line};
+use farfield_plot::{Axis, Marker};
 use std::f64::consts::PI;
 
-/// The relative error of the rate over an eighth of a turn, and how much the angular impulse drifts.
+/// The relative error of the rate over an eighth of a turn, and the drift of the angular impulse.
 fn error(axes: [f64; 2], count: usize) -> Result<(f64, f64), Error> {
     let [a, b] = axes;
     let rate = a * b / ((a + b) * (a + b));
@@ -27,52 +27,35 @@ fn error(axes: [f64; 2], count: usize) -> Result<(f64, f64), Error> {
 }
 
 pub fn run() -> Result<Validation, Error> {
-    let (mut rows, mut claims) = (Vec::new(), Vec::new());
-    let mut chart = LineChart::new("Rate of Kirchhoff's ellipse: relative error")
-        .subtitle("Gaussian blobs as far apart as they are wide; exact rate ωab/(a+b)²")
-        .x_axis(Axis::log("blobs"))
-        .y_axis(Axis::log("relative error of the rate"));
+    let columns = ["ellipse", "blobs", "rate_error", "angular_impulse_drift"];
+    let mut found = Validation::new("Kirchhoff's ellipse turns at its rate", &columns);
+    let (x, y) = (Axis::log("blobs"), Axis::log("relative error of the rate"));
+    let mut chart = chart("Rate of Kirchhoff's ellipse: relative error", x, y)
+        .subtitle("Gaussian blobs as far apart as they are wide; exact rate ωab/(a+b)²");
     for (k, axes) in [[1.5, 1.0], [2.0, 1.0], [3.0, 1.0]].into_iter().enumerate() {
         let label = format!("axes {} and {}", axes[0], axes[1]);
         let mut errors = Vec::new();
         for count in [120, 500, 2000] {
             let (error, drift) = error(axes, count)?;
-            rows.push((label.clone(), vec![count as f64, error, drift]));
+            found.row(label.clone(), [count as f64, error, drift]);
             errors.push((count as f64, error));
             if count == 2000 {
-                claims.push(Claim::below(
-                    format!("{label}, 2000 blobs: relative error of the rate"),
-                    error,
-                    5e-3,
-                ));
-                claims.push(Claim::below(
+                found.below(format!("{label}, 2000 blobs: relative error of the rate"), error, 5e-3);
+                found.below(
                     format!("{label}, 2000 blobs: drift of the angular impulse"),
                     drift,
                     1e-5,
-                ));
+                );
             }
         }
         let falls = errors.windows(2).all(|pair| pair[1].1 < 0.5 * pair[0].1);
         let list: Vec<String> = errors.iter().map(|(_, error)| format!("{error:.1e}")).collect();
-        claims.push(Claim {
-            text: format!(
-                "{label}: with 120, 500, 2000 blobs the error falls: {}",
-                list.join(", ")
-            ),
-            holds: falls,
-        });
-        chart = chart.series(
-            Series::new(label)
-                .points(&errors)
-                .style(LineStyle::Solid, Marker::Circle)
-                .color(Color::PALETTE[k]),
+        let list = list.join(", ");
+        found.claim(
+            format!("{label}: with 120, 500, 2000 blobs the error falls: {list}"),
+            falls,
         );
+        chart = chart.series(line(label, &errors, k, Marker::Circle));
     }
-    Ok(Validation {
-        title: "Kirchhoff's ellipse turns at its rate".to_owned(),
-        columns: vec!["ellipse", "blobs", "rate_error", "angular_impulse_drift"],
-        rows,
-        figure: Box::new(chart),
-        claims,
-    })
+    Ok(found.with(chart))
 }

@@ -2,25 +2,20 @@
 //! $\frac\Gamma{2\pi r}(1-e^{-r^2/(\sigma^2+4\nu t)})$.
 
 use super::{advance, measured, model};
-use crate::validate::{Claim, Validation};
-use farfield_plot::{Axis, Color, LineChart, LineStyle, Marker, Series};
-use farfield_sim::Error;
+use crate::Error;
+use crate::validate::{Validation, chart, dashed, largest, markers};
+use farfield_plot::{Axis, Color, Marker};
 use farfield_sim::model::Model;
 use std::f64::consts::PI;
 
 const VISCOSITY: f64 = 0.01;
-/// A step of the run turns the middle of the vortex by half a radian.
+/// With this circulation a step turns the middle of the vortex by half a radian.
 const CIRCULATION: f64 = 0.1;
 const CORE: f64 = 0.1;
 const TIME: f64 = 3.0;
 
-/// Mean square radii over time, and the largest error of the velocity at the end, over the largest velocity.
-struct Spread {
-    squares: Vec<(f64, f64)>,
-    velocity: f64,
-}
-
-fn spread(diffusion: &str, count: usize) -> Result<Spread, Error> {
+/// Mean square radii over time, and the largest error of the velocity at the end over the largest velocity.
+fn spread(diffusion: &str, count: usize) -> Result<(Vec<(f64, f64)>, f64), Error> {
     let part = if count == 1 {
         format!("[[plane.vortices]]\ncirculation = {CIRCULATION}\ncore = {CORE}\n")
     } else {
@@ -37,13 +32,10 @@ fn spread(diffusion: &str, count: usize) -> Result<Spread, Error> {
         squares.push((time, measured(vortex, name)?.powi(2)));
         Ok(())
     })?;
-    Ok(Spread {
-        velocity: velocity_error(&mut vortex)?,
-        squares,
-    })
+    Ok((squares, velocity_error(&mut vortex)?))
 }
 
-/// Against the exact profile, at radii up to five cores, in the mean over eight directions.
+/// The largest error against the exact profile, at radii up to five cores, in the mean over eight directions.
 fn velocity_error(vortex: &mut impl Model) -> Result<f64, Error> {
     let core = CORE * CORE + 4.0 * VISCOSITY * TIME;
     let exact = |r: f64| CIRCULATION * (1.0 - (-r * r / core).exp()) / (2.0 * PI * r);
@@ -63,63 +55,38 @@ fn velocity_error(vortex: &mut impl Model) -> Result<f64, Error> {
         .zip(&flow.velocities)
         .map(|(x, u)| (x[0] * u[1] - x[1] * u[0]) / x[0].hypot(x[1]))
         .collect();
-    let largest = radii.iter().map(|r| exact(*r)).fold(0.0, f64::max);
+    let fastest = largest(radii.iter().map(|r| exact(*r)));
     let errors = radii.iter().zip(turning.chunks(8)).map(|(r, around)| {
         let mean = around.iter().sum::<f64>() / around.len() as f64;
-        (mean - exact(*r)).abs() / largest
+        (mean - exact(*r)).abs() / fastest
     });
-    Ok(errors.fold(0.0, f64::max))
+    Ok(largest(errors))
 }
 
 pub fn run() -> Result<Validation, Error> {
-    let (mut rows, mut claims) = (Vec::new(), Vec::new());
+    let columns = ["method", "blobs", "growth", "growth_error", "velocity_error"];
+    let mut found = Validation::new("The vortex of Lamb and Oseen spreads as 4 nu t", &columns);
     let exact = [(0.0, CORE * CORE), (TIME, CORE * CORE + 4.0 * VISCOSITY * TIME)];
-    let mut chart = LineChart::new("The vortex of Lamb and Oseen spreads")
-        .x_axis(Axis::linear("time"))
-        .y_axis(Axis::linear("mean square radius"))
-        .series(
-            Series::new("σ² + 4νt")
-                .points(&exact)
-                .style(LineStyle::Dashed, Marker::None)
-                .color(Color::PALETTE[0]),
-        );
-    // The standard deviation of the mean square of n walkers is their mean square over the root of n; three of these.
+    let (x, y) = (Axis::linear("time"), Axis::linear("mean square radius"));
+    let mut chart =
+        chart("The vortex of Lamb and Oseen spreads", x, y).series(dashed("σ² + 4νt", &exact, Color::PALETTE[0]));
+    // Three standard deviations of the mean square of n walkers, each of which is the mean square over the root of n.
     let walkers = |n: usize| 3.0 / (n as f64).sqrt();
-    for (k, (diffusion, count, spread_limit, velocity_limit)) in [
-        ("core-spreading", 1, 1e-12, 1e-9),
-        ("random-walk", 1000, walkers(1000), walkers(1000)),
-        ("random-walk", 4000, walkers(4000), walkers(4000)),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    let methods = [
+        ("core-spreading", 1, [1e-12, 1e-9], Marker::Circle),
+        ("random-walk", 1000, [walkers(1000); 2], Marker::Square),
+        ("random-walk", 4000, [walkers(4000); 2], Marker::Circle),
+    ];
+    for (k, (diffusion, count, [spread_limit, velocity_limit], marker)) in methods.into_iter().enumerate() {
         let label = format!("{diffusion}, {count} blob{}", if count == 1 { "" } else { "s" });
-        let spread = spread(diffusion, count)?;
-        let (first, last) = (spread.squares[0].1, spread.squares[10].1);
-        let error = ((last - first) / (4.0 * VISCOSITY * TIME) - 1.0).abs();
-        rows.push((label.clone(), vec![count as f64, last - first, error, spread.velocity]));
-        claims.push(Claim::below(
-            format!("{label}: growth over 4 nu t, less 1"),
-            error,
-            spread_limit,
-        ));
-        claims.push(Claim::below(
-            format!("{label}: velocity against the exact one, over its largest"),
-            spread.velocity,
-            velocity_limit,
-        ));
-        chart = chart.series(
-            Series::new(label)
-                .points(&spread.squares)
-                .style(LineStyle::None, [Marker::Circle, Marker::Square, Marker::Circle][k])
-                .color(Color::PALETTE[k + 1]),
-        );
+        let (squares, velocity) = spread(diffusion, count)?;
+        let growth = squares[10].1 - squares[0].1;
+        let error = (growth / (4.0 * VISCOSITY * TIME) - 1.0).abs();
+        found.row(label.clone(), [count as f64, growth, error, velocity]);
+        found.below(format!("{label}: growth over 4 nu t, less 1"), error, spread_limit);
+        let text = format!("{label}: velocity against the exact one, over its largest");
+        found.below(text, velocity, velocity_limit);
+        chart = chart.series(markers(label, &squares, k + 1, marker));
     }
-    Ok(Validation {
-        title: "The vortex of Lamb and Oseen spreads as 4 nu t".to_owned(),
-        columns: vec!["method", "blobs", "growth", "growth_error", "velocity_error"],
-        rows,
-        figure: Box::new(chart),
-        claims,
-    })
+    Ok(found.with(chart))
 }
