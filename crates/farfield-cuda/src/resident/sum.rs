@@ -62,7 +62,7 @@ impl<T: Precision> Resident<T> {
     /// Plans and evaluates a sum.
     ///
     /// # Errors
-    /// As [`Plan::new`] and [`Plan::evaluate`]; values that are not finite are found on the device. Distinct points
+    /// As [`crate::Plan::new`] and [`crate::Plan::evaluate`]; values that are not finite are found on the device. Distinct points
     /// whose squared distance underflows are not detected: such a pair is skipped.
     pub fn sum(
         &self,
